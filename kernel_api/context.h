@@ -65,6 +65,16 @@ std::string_view name_of(Sem);
 enum class Cmp : uint8_t { eq, ne, lt, ge };
 std::string_view name_of(Cmp);
 
+/// A reduction on the way (docs/multicast.md): its sources are the commands that name it, the n-th of each for the n-th
+/// operation. `sources`: their number; `members`: their tl.index(), empty for all PEs of the launch.
+struct ReduceGroup {
+  ReduceGroup(std::string group, int64_t number, std::vector<int64_t> indices = {})
+      : name(std::move(group)), sources(number), members(std::move(indices)) {}
+  std::string name;
+  int64_t sources;
+  std::vector<int64_t> members;
+};
+
 /// Axis for reductions over all elements.
 inline constexpr std::optional<int> all_axes = std::nullopt;
 
@@ -184,6 +194,12 @@ class Context {
   KERNBENCH_TL_ATOMIC(Event, red_and);
   KERNBENCH_TL_ATOMIC(Event, red_or);
   KERNBENCH_TL_ATOMIC(Event, red_xor);
+  /// A source of a reduction on the way: nodes that declare `reduces` add up what meets there. Sources agree in op,
+  /// type and place, which lies in one memory. Done when all sources' values are there. KernelFault otherwise.
+  Event red_add(const Block&, const Arg& value, const ReduceGroup&, Sem sem = Sem::acq_rel);
+  Event red_max(const Block&, const Arg& value, const ReduceGroup&, Sem sem = Sem::acq_rel);
+  Event red_min(const Block&, const Arg& value, const ReduceGroup&, Sem sem = Sem::acq_rel);
+  Event red(const char* op, const Block&, const Arg& value, const ReduceGroup&, Sem);
   /// Any atomic by name.
   Loaded atomic(const char* op, Ptr, const Tensor& index, const Arg& value, const Tensor& mask, Sem);
   Loaded atomic(const char* op, const Block&, const Arg& value, const Tensor& mask, Sem);
@@ -462,7 +478,8 @@ class Context {
   struct Elements;
   /// The command, and the handle of the old values if the atomic returns them.
   std::pair<Ticket, Tensor> atomic_impl(const std::string& op, bool returns_old, const Elements&,
-                                        const std::vector<Arg>& operands, const Tensor& mask, Sem, SourceLine where);
+                                        const std::vector<Arg>& operands, const Tensor& mask, Sem, SourceLine where,
+                                        std::shared_ptr<OnTheWay> source = nullptr);
   static Elements elements_of(const Block&);
   Elements elements_of(const Ptr&, const Tensor& index, const std::string& call, SourceLine where, int64_t width = 1,
                        int64_t stride = 0);

@@ -289,7 +289,7 @@ Event Context::scatter_impl(Ptr to, const Tensor& index, const Tensor& value, co
 
 std::pair<Ticket, Tensor> Context::atomic_impl(const std::string& op, bool returns_old, const Elements& e,
                                                const std::vector<Arg>& operands, const Tensor& mask, Sem sem,
-                                               SourceLine where) {
+                                               SourceLine where, std::shared_ptr<OnTheWay> source) {
   const std::string call = (returns_old ? "atomic_" : "red_") + op;
   const DType type = e.ptr.dtype;
   if (!atomic_of(op, type)) {
@@ -329,6 +329,7 @@ std::pair<Ticket, Tensor> Context::atomic_impl(const std::string& op, bool retur
   desc->operands = std::move(described);
   desc->ranged->returns_old = returns_old;
   desc->ranged->sem = name_of(sem);
+  desc->on_the_way = std::move(source);
   if (!returns_old) {
     desc->output = place_of(e.ptr, *desc->ranged, e.shape);
     return {core_->submit(desc, nullptr, used, async_), Tensor()};
@@ -364,6 +365,38 @@ Event Context::red(const char* op, Ptr p, const Tensor& index, const Arg& value,
 
 Event Context::red(const char* op, const Block& b, const Arg& value, const Tensor& mask, Sem sem) {
   return Event(atomic_impl(op, false, elements_of(b), {value}, mask, sem, value.where()).first);
+}
+
+Event Context::red(const char* op, const Block& b, const Arg& value, const ReduceGroup& group, Sem sem) {
+  const SourceLine where = value.where();
+  auto source = std::make_shared<OnTheWay>();
+  source->group = group.name;
+  source->sources = group.members;
+  for (int64_t i = 0; group.members.empty() && i < size(); ++i) source->sources.push_back(i);
+  std::vector<int64_t> sorted = source->sources;
+  std::sort(sorted.begin(), sorted.end());
+  const auto number = static_cast<int64_t>(sorted.size());
+  const std::string found = "red_" + std::string(op) + " in group " + group.name + ": found ";
+  if (number != group.sources)
+    fault(where, found + std::to_string(group.sources) + " sources, expected " +
+                     (group.members.empty() ? "all " + std::to_string(number) + " PEs of the launch, or members"
+                                            : "as many as its " + std::to_string(number) + " members"));
+  if (sorted.front() < 0 || sorted.back() >= size() || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    fault(where, found + "members " + std::to_string(sorted.front()) + " to " + std::to_string(sorted.back()) +
+                     ", expected different PEs of the launch, 0 to " + std::to_string(size() - 1));
+  if (!std::binary_search(sorted.begin(), sorted.end(), index()))
+    fault(where, found + "members without this PE, " + std::to_string(index()));
+  return Event(atomic_impl(op, false, elements_of(b), {value}, {}, sem, where, std::move(source)).first);
+}
+
+Event Context::red_add(const Block& b, const Arg& value, const ReduceGroup& group, Sem sem) {
+  return red("add", b, value, group, sem);
+}
+Event Context::red_max(const Block& b, const Arg& value, const ReduceGroup& group, Sem sem) {
+  return red("max", b, value, group, sem);
+}
+Event Context::red_min(const Block& b, const Arg& value, const ReduceGroup& group, Sem sem) {
+  return red("min", b, value, group, sem);
 }
 
 #define KERNBENCH_TL_ATOMIC(result, kind, name, op)                                                 \

@@ -6,6 +6,7 @@
 
 #include "kernbench/kernel_api/collectives/schedules.h"
 #include "kernbench/kernel_api/params.h"
+#include "kernbench/phase2/eval/atomic.h"
 
 namespace kernbench::ccl {
 namespace {
@@ -161,6 +162,8 @@ std::string CostTable::unavailable(const std::string& algorithm) const {
              " bytes, and a quarter of the allocatable TCM is " + std::to_string(room);
     }
   }
+  if (algorithm == "in_network" && !atomic_of(red_of(amount_.redop), amount_.dtype))
+    return "memories have no red_" + red_of(amount_.redop) + " of " + std::string(name_of(amount_.dtype));
   for (const Members& pes : groups_of(launch_, parse_axes(c.over))) {
     const std::string why = ccl::unavailable(launch_, c, pes);
     if (!why.empty()) return why;
@@ -169,7 +172,7 @@ std::string CostTable::unavailable(const std::string& algorithm) const {
 }
 
 bool CostTable::considered(const std::string& algorithm) const {
-  if (algorithm != "multicast") return true;
+  if (algorithm != "multicast") return algorithm != "in_network";
   Collective c = collective_;
   c.algorithm = algorithm;
   return ways(algorithm, "", level(all_groups(launch_, c), &Group::single)).multicasts();

@@ -86,9 +86,10 @@ void make_hierarchy(const LaunchShape& launch, Axes over, Group* g) {
 
 Phase single_phase(const LaunchShape& launch, const Collective& c, Axes over, const Members& pes) {
   static const std::map<std::string, Phase::Kind> kinds = {
-      {"ring", Phase::Kind::ring},    {"rotate", Phase::Kind::ring},   {"halving", Phase::Kind::halving},
-      {"tree", Phase::Kind::tree},    {"chain", Phase::Kind::chain},   {"grid", Phase::Kind::grid},
-      {"pairwise", Phase::Kind::all}, {"sendrecv", Phase::Kind::ring}, {"multicast", Phase::Kind::all}};
+      {"ring", Phase::Kind::ring},      {"rotate", Phase::Kind::ring},   {"halving", Phase::Kind::halving},
+      {"tree", Phase::Kind::tree},      {"chain", Phase::Kind::chain},   {"grid", Phase::Kind::grid},
+      {"pairwise", Phase::Kind::all},   {"sendrecv", Phase::Kind::ring}, {"multicast", Phase::Kind::all},
+      {"in_network", Phase::Kind::heap}};
   Phase p;
   p.kind = kinds.at(c.algorithm);
   p.prefix = c.prefix;
@@ -132,12 +133,12 @@ const char* name_of(Op op) {
 }
 
 const std::vector<std::string>& algorithms_of(Op op) {
-  static const std::vector<std::string> all_reduce = {"ring", "rotate",       "halving",  "tree",
-                                                      "grid", "hierarchical", "multicast"},
+  static const std::vector<std::string> all_reduce = {"ring", "rotate",       "halving",   "tree",
+                                                      "grid", "hierarchical", "multicast", "in_network"},
                                         all_gather = {"ring", "halving", "multicast"},
-                                        reduce_scatter = {"ring", "halving"},
+                                        reduce_scatter = {"ring", "halving", "in_network"},
                                         broadcast = {"chain", "tree", "grid", "multicast"},
-                                        reduce = {"chain", "tree", "grid"}, all_to_all = {"pairwise"},
+                                        reduce = {"chain", "tree", "grid", "in_network"}, all_to_all = {"pairwise"},
                                         sendrecv = {"sendrecv"};
   switch (op) {
     case Op::all_reduce:
@@ -172,6 +173,8 @@ Wires wires_of(const Phase& p) {
       return grid_wiring(p.grid);
     case Phase::Kind::torus:
       return torus_wiring(p.grid);
+    case Phase::Kind::heap:
+      return heap_wiring(p.size());
     case Phase::Kind::all:
       break;
   }

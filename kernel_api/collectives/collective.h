@@ -39,7 +39,7 @@ struct Collective {
 
 /// One wiring over some PEs of a group.
 struct Phase {
-  enum class Kind : uint8_t { ring, halving, tree, chain, grid, torus, all };
+  enum class Kind : uint8_t { ring, halving, tree, chain, grid, torus, all, heap };
   Kind kind = Kind::ring;
   std::string prefix;  ///< of its ports
   SharedList pes;      ///< by member of the phase

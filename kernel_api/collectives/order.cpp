@@ -83,7 +83,7 @@ Values reduced_in_order(const Group& g, int64_t block, const Own& own, const Com
   if (g.hierarchical()) return hierarchical(g, own, combine);
   const Phase& p = g.single.front();
   const std::string& algorithm = g.collective.algorithm;
-  if (algorithm == "rotate" || p.size() == 1) return in_order_of(p.pes, own, combine);
+  if (algorithm == "rotate" || algorithm == "in_network" || p.size() == 1) return in_order_of(p.pes, own, combine);
   if (p.kind == Phase::Kind::ring) return around_ring(p, block, own, combine);
   if (p.kind == Phase::Kind::halving) return by_halves(p, block, own, combine);
   return at_root(p, own, combine);

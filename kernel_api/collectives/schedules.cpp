@@ -4,6 +4,7 @@
 #include "kernbench/kernel_api/collectives/schedules.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "kernbench/kernel_api/assembly.h"
@@ -161,8 +162,19 @@ std::string math_op_of(const std::string& redop) {
   return it->second;
 }
 
+namespace {
+
+/// The results of in_network lie in memory, which these schedules do not know.
+void require_messages(const Group& g) {
+  if (g.collective.algorithm == "in_network")
+    throw KernelFault(std::string(name_of(g.collective.op)) + ": algorithm in_network needs ccl::in_network");
+}
+
+}  // namespace
+
 tl::Tensor all_reduce(tl::Context& tl, const Group& g, const tl::Tensor& t, const std::string& redop,
                       const Final& final) {
+  require_messages(g);
   const std::string op = math_op_of(redop);
   const std::string& algorithm = g.collective.algorithm;
   const tl::Tensor own = t.reshape({t.elements()});
@@ -198,6 +210,7 @@ tl::Tensor all_reduce(tl::Context& tl, const Group& g, const tl::Tensor& t, cons
 
 tl::Tensor reduce_scatter(tl::Context& tl, const Group& g, const tl::Tensor& t, const std::string& redop,
                           const Final& final) {
+  require_messages(g);
   const Phase& phase = g.single.front();
   const Lane lane{tl, phase.prefix};
   const tl::Tensor own = t.reshape({t.elements()});
@@ -240,11 +253,67 @@ tl::Tensor broadcast(tl::Context& tl, const Group& g, const tl::Tensor& t, int64
 }
 
 tl::Tensor reduce(tl::Context& tl, const Group& g, const tl::Tensor& t, const std::string& redop, const Final& final) {
+  require_messages(g);
   const Phase& phase = g.single.front();
   const Lane lane{tl, phase.prefix};
   const tl::Tensor sum = flow_reduce(lane, phase, g.me, t.reshape({t.elements()}), math_op_of(redop));
   lane.finish(final, 0, sum);
   return sum;
+}
+
+std::string red_of(const std::string& redop) {
+  return redop == "sum" ? "add" : redop;
+}
+
+namespace {
+
+/// The value that changes no other, of a float or a signed integer.
+double identity_of(const std::string& redop, DType dtype) {
+  if (redop == "sum") return 0;
+  const double most = is_float(dtype) ? std::numeric_limits<double>::infinity() : largest_of(dtype);
+  return redop == "min" ? most : is_float(dtype) ? -most : -most - 1;
+}
+
+void meet(const Lane& lane, int64_t me, int64_t members) {
+  const bool left = 2 * me + 1 < members, right = 2 * me + 2 < members;
+  const auto send = [&](const char* port) { lane.tl.send(lane.prefix + port); };
+  const auto recv = [&](const char* port) { lane.tl.recv(lane.prefix + port); };
+  if (left) recv("left");
+  if (right) recv("right");
+  if (me > 0) {
+    send("up");
+    recv("up");
+  }
+  if (left) send("left");
+  if (right) send("right");
+}
+
+}  // namespace
+
+void in_network(tl::Context& tl, const Group& g, const tl::Tensor& t, const std::string& redop,
+                const std::function<tl::Ptr(int64_t)>& y) {
+  const Phase& phase = g.single.front();
+  const Lane lane{tl, phase.prefix};
+  const bool scatters = g.collective.op == Op::reduce_scatter;
+  const int64_t n = scatters ? t.elements() / g.size() : t.elements();
+  const tl::Tensor own = t.reshape({t.elements()});
+  if (scatters || g.me == phase.root)
+    tl.store(y(g.me).block({n}), tl.full({n}, identity_of(redop, own.dtype()), own.dtype()));
+  meet(lane, g.me, g.size());
+  // All members take the blocks in one order: a source holds its write channel until the others have come.
+  for (int64_t root = scatters ? 0 : phase.root; root < (scatters ? g.size() : phase.root + 1); ++root) {
+    const tl::ReduceGroup group(phase.prefix + std::string(name_of(g.collective.op)) + " to PE " +
+                                    std::to_string(g.pes[static_cast<size_t>(root)]),
+                                g.size(), {g.pes.begin(), g.pes.end()});
+    tl.red(red_of(redop).c_str(), y(root).block({n}), scatters ? own.slice(0, root * n, n) : own, group,
+           tl::Sem::acq_rel);
+  }
+  if (g.collective.op == Op::all_reduce && g.me == phase.root && g.size() > 1) {
+    std::vector<tl::Ptr> others;
+    for (const int64_t member : all_but(g.me, g.size())) others.push_back(y(member));
+    tl.multicast(others, tl.load(y(g.me).block({n})));
+  }
+  meet(lane, g.me, g.size());
 }
 
 std::vector<tl::Tensor> all_to_all(tl::Context& tl, const Group& g, const tl::Tensor& t, const Final& final) {
@@ -311,15 +380,7 @@ void barrier(tl::Context& tl, const std::string& scope) {
   const Members pes = group_with(tl.launch(), axes_of_scope(scope), tl.index());
   const auto n = static_cast<int64_t>(pes.size());
   const int64_t me = member_of(pes, tl.index());
-  const bool left = 2 * me + 1 < n, right = 2 * me + 2 < n;
-  if (left) tl.recv("barrier.left");
-  if (right) tl.recv("barrier.right");
-  if (me > 0) {
-    tl.send("barrier.up");
-    tl.recv("barrier.up");
-  }
-  if (left) tl.send("barrier.left");
-  if (right) tl.send("barrier.right");
+  meet(Lane{tl, "barrier."}, me, n);
 }
 
 }  // namespace kernbench::ccl

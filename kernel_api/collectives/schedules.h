@@ -43,6 +43,13 @@ tl::Tensor all_gather(tl::Context&, const Group&, int64_t n, DType, const std::f
 tl::Tensor broadcast(tl::Context&, const Group&, const tl::Tensor&, int64_t n, DType, const Final& = {});
 /// The reduction, on the root member; an empty tensor elsewhere.
 tl::Tensor reduce(tl::Context&, const Group&, const tl::Tensor&, const std::string& redop = "sum", const Final& = {});
+/// algorithm=in_network of all_reduce, reduce and reduce_scatter (multicast rules §20.4): reductions on the way into
+/// the members' memories. `t`: this member's vector, of reduce_scatter its N blocks in order;
+/// `y`: where a member's result lies, dense.
+void in_network(tl::Context&, const Group&, const tl::Tensor& t, const std::string& redop,
+                const std::function<tl::Ptr(int64_t member)>& y);
+/// The atomic of a reduction: sum, max, min and prod are add, max, min and none.
+std::string red_of(const std::string& redop);
 /// Block j of member i arrives at member j as its block i. Blocks have n/N elements.
 std::vector<tl::Tensor> all_to_all(tl::Context&, const Group&, const tl::Tensor&, const Final& = {});
 /// The tensor of the previous member in the ring.

@@ -256,6 +256,7 @@ std::string wiring_text(Op op) {
       {"hierarchical", "grids (pe.*, cube.*), between ranks as the tray is (rank.*)"},
       {"pairwise", "all (to0, to1, ...)"},
       {"sendrecv", "ring (next-prev)"},
+      {"in_network", "heap (up, left, right)"},
       {"multicast", op == Op::all_reduce ? "halving or ring, and all (to0, to1, ...)" : "all (to0, to1, ...)"}};
   std::string text;
   for (const std::string& a : ccl::algorithms_of(op)) text += (text.empty() ? "" : "; ") + a + ": " + texts.at(a);

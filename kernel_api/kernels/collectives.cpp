@@ -42,6 +42,14 @@ class Frame {
     for (int64_t first = 0; first < elements; first += step) run(first, std::min(step, elements - first));
   }
   std::string redop() const { return args_.choice("redop"); }
+  /// algorithm=in_network: the part of x whose results begin at element `first` of y. Returns whether that is the way.
+  bool in_network(const tl::Tensor& part, int64_t first) const {
+    if (group.collective.algorithm != "in_network") return false;
+    ccl::in_network(tl_, group, part, redop(), [&](int64_t member) {
+      return args_.shard("y", static_cast<uint32_t>(group.pes[static_cast<size_t>(member)])).ptr + first;
+    });
+    return true;
+  }
   /// Stores final elements at a position of y.
   void store(int64_t at, const tl::Tensor& value) { stores_.push_back(tl_.store_async(y.ptr + at, value)); }
   void store(const tl::Block& to, const tl::Tensor& value) {
@@ -68,6 +76,7 @@ void all_reduce(tl::Context& tl, const tl::Args& args) {
   Frame f(tl, args, Op::all_reduce);
   f.for_parts(f.x.shape.elements(), f.part(), [&](int64_t first, int64_t count) {
     const tl::Tensor part = tl.load(f.x.ptr + first, {count});
+    if (f.in_network(part, first)) return;
     f.for_parts(count, f.chunk(count), [&](int64_t at, int64_t n) {
       ccl::all_reduce(tl, f.group, part.slice(0, at, n), f.redop(),
                       [&](int64_t k, const tl::Tensor& v) { f.store(first + at + k, v); });
@@ -100,8 +109,9 @@ void reduce_scatter(tl::Context& tl, const tl::Args& args) {
   Frame f(tl, args, Op::reduce_scatter);
   const int64_t block = f.x.shape.elements() / f.group.size();
   f.for_parts(block, f.piece(), [&](int64_t first, int64_t count) {
-    ccl::reduce_scatter(tl, f.group, load_blocks(tl, f, block, first, count), f.redop(),
-                        [&](int64_t, const tl::Tensor& v) { f.store(first, v); });
+    const tl::Tensor blocks = load_blocks(tl, f, block, first, count);
+    if (f.in_network(blocks, first)) return;
+    ccl::reduce_scatter(tl, f.group, blocks, f.redop(), [&](int64_t, const tl::Tensor& v) { f.store(first, v); });
   });
   f.wait();
 }
@@ -136,6 +146,7 @@ void reduce(tl::Context& tl, const tl::Args& args) {
   Frame f(tl, args, Op::reduce);
   f.for_parts(f.x.shape.elements(), f.part(), [&](int64_t first, int64_t count) {
     const tl::Tensor part = tl.load(f.x.ptr + first, {count});
+    if (f.in_network(part, first)) return;
     f.for_parts(count, f.chunk(count), [&](int64_t at, int64_t n) {
       ccl::reduce(tl, f.group, part.slice(0, at, n), f.redop(),
                   [&](int64_t, const tl::Tensor& v) { f.store(first + at, v); });

@@ -140,6 +140,8 @@ KernelSpec spec() {
   };
   s.wiring = wiring_text(ccl::Op::all_reduce);
   s.queues = [](const Params& p, const LaunchShape& launch) {
+    if (p.choice("algorithm") == "in_network")
+      throw BadParam("algorithm: in_network is not available: the sums that it reduces lie in TCM");
     return ccl::connections(launch, collective_of(ccl::Op::all_reduce, p));
   };
   return s;

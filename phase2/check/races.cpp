@@ -86,6 +86,21 @@ void CommandHistory::took_effect(const OpDesc& d) {
   });
 }
 
+void CommandHistory::took_effect_together(const std::vector<std::shared_ptr<OpDesc>>& sources) {
+  if (!why_ended_.empty()) return;
+  Clock all;
+  for (const std::shared_ptr<OpDesc>& s : sources) {
+    const auto releasing = releasing_.find({s->pe, s->seq});
+    if (releasing == releasing_.end()) continue;
+    learn(all, *releasing->second);
+    learn(all, {{releases_of(s->pe), s->seq + 1}});
+  }
+  for (const std::shared_ptr<OpDesc>& s : sources) {
+    took_effect(*s);
+    if (s->ranged->acquires()) learn(acquired_[{s->pe, s->seq}], all);
+  }
+}
+
 void CommandHistory::completed(uint32_t pe, uint64_t seq, double done_ns) {
   if (!why_ended_.empty()) return;
   command(pe, seq).done_ns = done_ns;

@@ -46,6 +46,9 @@ class CommandHistory {
   /// An atomic took effect, or a poll of a flag succeeded. An acquiring atomic is ordered after earlier releases on its
   /// bytes. A kernel that waits for it is ordered likewise.
   void took_effect(const OpDesc&);
+  /// The sources of a reduction on the way took effect. An acquiring one is also ordered after the releasing ones, and
+  /// after their effects.
+  void took_effect_together(const std::vector<std::shared_ptr<OpDesc>>& sources);
   /// A vector clock. Under a PE: events of the PE with lower numbers come before. Under releases_of(PE): writes of the
   /// PE's commands with lower seq come before.
   using Clock = std::unordered_map<uint32_t, uint64_t>;

@@ -96,6 +96,7 @@ class Atomic : public Evaluation {
           std::memcpy(dense.data() + i * item, in.data + static_cast<int64_t>(i * item) * stride, item);
       }
     }
+    if (d.on_the_way) add_up(d.on_the_way->order);
   }
   int parts() const override { return 1; }
   void run(int) override {
@@ -108,13 +109,34 @@ class Atomic : public Evaluation {
         uint8_t *const old = out_ + at, *const now = out_ + n + at;
         std::memcpy(old, before == done.end() ? inputs_[0].data() + at : out_ + n + before->second, item);
         std::memcpy(now, old, item);
-        function_(inputs_[1].data() + at, inputs_.size() > 2 ? inputs_[2].data() + at : nullptr, now);
+        if (d_.op == "cas") {
+          function_(inputs_[1].data() + at, inputs_[2].data() + at, now);
+        } else {
+          for (size_t v = 1; v < inputs_.size(); ++v) function_(inputs_[v].data() + at, nullptr, now);
+        }
         if (d_.ranged->ranges.size() > 1) done[r.addr + i] = at;
       }
     }
   }
 
  private:
+  /// Replaces the values of a reduction's sources by the messages that reach memory.
+  void add_up(const std::vector<int64_t>& order) {
+    std::vector<Bytes> results;
+    for (const int64_t step : order) {
+      if (step != OnTheWay::kAdd) {
+        results.push_back(inputs_.at(static_cast<size_t>(step) + 1));
+        continue;
+      }
+      const Bytes last = std::move(results.back());
+      results.pop_back();
+      for (size_t at = 0; at < last.size(); at += size_of(type_))
+        function_(last.data() + at, nullptr, results.back().data() + at);
+    }
+    inputs_.resize(1);
+    for (Bytes& r : results) inputs_.push_back(std::move(r));
+  }
+
   const OpDesc& d_;
   uint8_t* out_;
   DType type_ = DType::f32;

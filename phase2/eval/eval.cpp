@@ -130,7 +130,8 @@ Operand in_ranges(const TensorRef& place, const RangedOp& op, bool of_value) {
 
 std::vector<Operand> atomic_inputs(const OpDesc& d) {
   std::vector<Operand> all{in_ranges(d.output, *d.ranged, false)};
-  for (const Operand& o : d.operands) all.push_back(o.is_scalar ? o : in_ranges(o.ref, *d.ranged, true));
+  for (const Operand& o : d.on_the_way ? d.on_the_way->values : d.operands)
+    all.push_back(o.is_scalar ? o : in_ranges(o.ref, *d.ranged, true));
   return all;
 }
 

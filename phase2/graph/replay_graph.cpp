@@ -223,6 +223,7 @@ class Builder {
     const size_t inputs_before = g_.inputs.size(), pieces_before = g_.pieces.size();
     // Operands are read before the effect, which may overwrite them.
     const bool compared = d->materialized && !options_.skip_materialized;
+    if (d->without_effect()) return;
     if (atomic && !d->ranged->ranges.empty()) {
       for (const Operand& o : inputs_of(*d)) {
         g_.other_operands.push_back(o);

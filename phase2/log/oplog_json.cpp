@@ -206,9 +206,18 @@ class ParamsWriter {
       w_.key("expected");
       operand(d.operands[1]);
     }
+    if (d.on_the_way) on_the_way(*d.on_the_way);
     if (op.returns_old) place("dst", d.output);
     w_.field("sem", op.sem).field("effect_ns", op.effect_ns).field("number", op.number);
     if (d.carried) carried(*d.carried);
+  }
+
+  void on_the_way(const OnTheWay& r) {
+    w_.field("group", r.group).field("operation", r.operation);
+    if (r.values.empty()) return;
+    w_.key("values").open('[');
+    for (const Operand& o : r.values) operand(o);
+    w_.close(']').field("order", r.order);
   }
 
   void move(const OpDesc& d) {

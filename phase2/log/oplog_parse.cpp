@@ -280,6 +280,28 @@ struct OpRecordParser::Impl {
     return op;
   }
 
+  std::shared_ptr<OnTheWay> on_the_way(const OrderedJson& p) const {
+    auto r = std::make_shared<OnTheWay>();
+    r->group = json_field<std::string>(p, "group");
+    r->operation = json_field<uint64_t>(p, "operation");
+    if (!p.contains("values")) return r;
+    r->values = json_field(p, "values", [&](const OrderedJson& list) { return json_items(list, to_operand()); });
+    r->order = json_field(p, "order",
+                          [](const OrderedJson& list) { return json_items(list, json_value<int64_t, OrderedJson>); });
+    std::vector<bool> added(r->values.size());
+    size_t results = 0;
+    for (const int64_t step : r->order) {
+      const auto value = static_cast<size_t>(step);
+      if (step == OnTheWay::kAdd ? results < 2 : value >= added.size() || added[value])
+        throw JsonFault("order: expected each value once, and " + std::to_string(OnTheWay::kAdd) +
+                        " for the sum of the last two results");
+      if (step != OnTheWay::kAdd) added[value] = true;
+      results = step == OnTheWay::kAdd ? results - 1 : results + 1;
+    }
+    if (std::count(added.begin(), added.end(), false) > 0) throw JsonFault("order: a value is missing");
+    return r;
+  }
+
   void atomic(const OrderedJson& p, const std::string& name, OpDesc& d) const {
     d.type = CommandType::atomic;
     d.op = name.substr(name.find('_') + 1);
@@ -289,11 +311,16 @@ struct OpRecordParser::Impl {
     d.operands.push_back(json_field(p, "operand", to_operand()));
     if (d.op == "cas") d.operands.push_back(json_field(p, "expected", to_operand()));
     const uint64_t nbytes = static_cast<uint64_t>(shape.elements()) * size_of(t);
-    for (const Operand& o : d.operands) {
-      if (!o.is_scalar && (o.ref.dtype != t || o.ref.nbytes() != nbytes))
-        throw JsonFault(fmt::format("{}: found an operand of {} {}, expected {} {}", name, o.ref.shape.to_string(),
-                                    name_of(o.ref.dtype), shape.to_string(), name_of(t)));
-    }
+    if (p.contains("group") && name.rfind("red_", 0) == 0) d.on_the_way = on_the_way(p);
+    const auto check = [&](const std::vector<Operand>& all) {
+      for (const Operand& o : all) {
+        if (!o.is_scalar && (o.ref.dtype != t || o.ref.nbytes() != nbytes))
+          throw JsonFault(fmt::format("{}: found an operand of {} {}, expected {} {}", name, o.ref.shape.to_string(),
+                                      name_of(o.ref.dtype), shape.to_string(), name_of(t)));
+      }
+    };
+    check(d.operands);
+    if (d.on_the_way) check(d.on_the_way->values);
     d.ranged = ranged(p, shape, t);
     RangedOp& op = *d.ranged;
     op.space = json_field(p, "space", space);

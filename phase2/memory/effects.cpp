@@ -212,7 +212,7 @@ void carry_old(const OpDesc& d, MemoryImage& image) {
 bool do_ranges(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   const RangedOp& op = *d->ranged;
   if (op.returns_old) fill_left_out(*d, image);
-  if (op.ranges.empty()) return false;
+  if (op.ranges.empty() || d->without_effect()) return false;
   if (d->carried) {
     carry_old(*d, image);
     return false;

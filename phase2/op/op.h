@@ -171,6 +171,20 @@ struct Carried {
   std::shared_ptr<const Bytes> bytes;
 };
 
+/// A red that is a source of a reduction on the way (multicast rules §20).
+struct OnTheWay {
+  std::string group;
+  std::vector<int64_t> sources;  ///< of the group, by tl.index(); not in a log
+  uint64_t operation = 0;        ///< of the group, from 0
+  /// In the record of the source that takes effect last: the values of all sources, in compiled order. Empty: another
+  /// record has them, and this one changes no memory.
+  std::vector<Operand> values;
+  /// The order of the additions: an index of `values`, or kAdd for the sum of the last two results. The results that
+  /// are left are applied to memory in order.
+  std::vector<int64_t> order;
+  static constexpr int64_t kAdd = -1;
+};
+
 /// Launch number of ops outside of a program's launches.
 constexpr uint32_t kNoLaunch = ~0u;
 
@@ -219,6 +233,7 @@ struct OpDesc {
   std::shared_ptr<Carried> carried;
   /// Set for a gather (a load), a scatter (a store) or an atomic. A record of these is one transaction of the command.
   std::shared_ptr<RangedOp> ranged;
+  std::shared_ptr<OnTheWay> on_the_way;  ///< set for a source of a reduction on the way
   /// A load of tl.wait_until that polls a flag; the race check treats it as an atomic.
   bool polls = false;
   /// Set for a segment of a message. pe, seq and submit_ns of an ipcq_copy are those of the send (which reads the
@@ -232,6 +247,8 @@ struct OpDesc {
   uint32_t launch = kNoLaunch;  ///< launch of a program, from 0
   SourceLine where;
 
+  /// Whether another record has its effect.
+  bool without_effect() const { return on_the_way && on_the_way->values.empty(); }
   /// Bytes of the evaluation's result: the output; for an atomic the old and the new elements.
   uint64_t value_bytes() const { return type == CommandType::atomic ? 2 * ranged->nbytes() : output.nbytes(); }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/deadlock.h"
 
+#include <utility>
+
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/elaborate/queue_deadlock.h"
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
 #include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/kernel_reductions.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench::elaborate {
@@ -25,8 +28,12 @@ std::vector<std::string> stuck_report(Machine& machine, size_t limit) {
   for (const std::string& line : machine.system().mode().waiting()) {
     if (lines.size() < limit / 2) lines.push_back(line);
   }
+  const KernelReductions* told = nullptr;  // the PEs of a launch share them
   for (size_t p = 0; p < machine.pes().count() && lines.size() < limit; ++p) {
     if (!machine.pes().complete(p)) continue;
+    if (const auto* r = machine.pes().pe(p).runner->reductions(); r && r != std::exchange(told, r)) {
+      for (const std::string& line : r->waiting()) lines.push_back(line);
+    }
     const Pe& pe = machine.pes().pe(p);
     const std::string kernel = pe.runner->waiting_for();
     if (pe.scheduler->outstanding() == 0 && kernel.empty()) continue;

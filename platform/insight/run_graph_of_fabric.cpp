@@ -205,6 +205,26 @@ void RunGraphRecorder::branched(const FabricTransaction& from, const FabricTrans
   if (flit < a.travellers.size()) b.travellers[flit] = a.travellers[flit];
 }
 
+/// The way of what it waited for is its own from here on.
+void RunGraphRecorder::joined(const FabricTransaction& from, const FabricTransaction& to, uint32_t flit) {
+  const Access* source = find(from);
+  if (!source) return;
+  const Access& a = *source;
+  Access* waits = find(to);
+  if (!waits || flit >= a.travellers.size()) return;
+  Access& b = *waits;
+  if (b.travellers.size() <= flit) b.travellers.resize(flit + 1);
+  b.travellers[flit] = a.travellers[flit];
+  b.stored_ns = to.store_forward_ns;
+  b.by_header = a.by_header;
+  b.responds = a.responds;
+  b.queued = a.queued;
+  b.finished = a.finished;
+  b.left = a.left;
+  b.served = a.served;
+  b.chunks = a.chunks;
+}
+
 // ---- on links that are servers
 
 /// Whether a header never waits at the link, on any machine. All earlier headers came over the same link, and had the

@@ -66,6 +66,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   void access_started(const Component&, const FabricTransaction&, double t) override;
   void access_done(const Component&, const FabricTransaction&, double t) override;
   void branched(const FabricTransaction& from, const FabricTransaction& branch, uint32_t flit) override;
+  void joined(const FabricTransaction& from, const FabricTransaction& to, uint32_t flit) override;
   void post_started(const Component&, const FabricTransaction&, double t) override;
   void post_done(const Component&, const FabricTransaction&, double t) override;
   void link_crossed(const FabricTransaction&, const Link&, const LinkCrossing&) override;

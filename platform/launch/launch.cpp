@@ -9,6 +9,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/kernel_reductions.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
 
 namespace kernbench::launch {
@@ -38,6 +39,9 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
   body->kernel = std::move(message.kernel);
   body->ports = std::move(message.ports);
   body->number = host_.machine().system().next_launch();
+  std::vector<const Pe*> pes;
+  for (const size_t p : message.pes) pes.push_back(&host_.machine().pes().pe(p));
+  body->reductions = std::make_shared<KernelReductions>(host_.machine().system(), std::move(pes));
   body->ended = [result](size_t place, const KernelOutcome& outcome) { result->outcomes[place] = outcome; };
   for (HostObserver* o : host_.machine().host_observers())
     o->launch_sent(result.get(), body->id, message.pes, way, host_.timeline().now_ns());

@@ -50,6 +50,9 @@ class FabricObserver {
   /// Flit `flit` of a multicast (in other link modes the message, flit 0) goes on from a fork in `branch` too, which so
   /// far `from` has carried.
   virtual void branched(const FabricTransaction& /*from*/, const FabricTransaction& /*branch*/, uint32_t /*flit*/) {}
+  /// Of a reduction: `to` (in flit mode: its flit `flit`) has come as far as `from`, which it waited for: the last
+  /// message of a sum, the memory's service, or the acknowledgement before a fork.
+  virtual void joined(const FabricTransaction& /*from*/, const FabricTransaction& /*to*/, uint32_t /*flit*/) {}
   /// A posted message between PEs has left its initiator; its header (in flit mode: its last flit) has reached its
   /// destination.
   virtual void post_started(const Component&, const FabricTransaction&, double /*t*/) {}

@@ -31,6 +31,9 @@ class FabricObserverList : public FabricObserver {
   void access_done(const Component& initiator, const FabricTransaction& x, double t) override {
     for (FabricObserver* o : all) o->access_done(initiator, x, t);
   }
+  void joined(const FabricTransaction& from, const FabricTransaction& to, uint32_t flit) override {
+    for (FabricObserver* o : all) o->joined(from, to, flit);
+  }
   void branched(const FabricTransaction& from, const FabricTransaction& branch, uint32_t flit) override {
     for (FabricObserver* o : all) o->branched(from, branch, flit);
   }

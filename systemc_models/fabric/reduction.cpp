@@ -21,8 +21,6 @@ bool ReduceRules::adds(std::optional<DType> dtype) const {
 Reduction::Reduction(Fabric& fabric, const std::vector<uint32_t>& initiators, uint64_t address, uint64_t nbytes,
                      std::optional<DType> dtype)
     : dtype_(dtype) {
-  if (fabric.timing().finite_buffers)
-    throw AccessError("a reduction on the way where nodes have buffer_flits is unsupported");
   for (size_t i = 0; i < initiators.size(); ++i) {
     Source& s = sources_.emplace_back();
     s.initiator = initiators[i];
@@ -68,23 +66,51 @@ void Reduction::check_tree() const {
   }
 }
 
+namespace {
+
+/// A message on its way: the edge by which it comes, its first source, and the order of its additions.
+struct Coming {
+  uint32_t edge = 0;
+  size_t first = 0;
+  std::vector<int64_t> order;
+};
+
+/// The sum of messages at a node (§20.3).
+Coming sum_of(std::vector<Coming> all) {
+  const auto earlier = [](const Coming& a, const Coming& b) {
+    return std::make_pair(a.edge, a.first) < std::make_pair(b.edge, b.first);
+  };
+  std::sort(all.begin(), all.end(), earlier);
+  Coming sum = all.front();
+  for (size_t i = 1; i < all.size(); ++i) {
+    sum.first = std::min(sum.first, all[i].first);
+    sum.order.insert(sum.order.end(), all[i].order.begin(), all[i].order.end());
+    sum.order.push_back(OnTheWay::kAdd);
+  }
+  return sum;
+}
+
+}  // namespace
+
 void Reduction::count_messages() {
   // From the leaves on: a node is counted when all that lead to it have been.
   std::map<const FabricNode*, std::set<const FabricNode*>> before;
-  std::map<const FabricNode*, const FabricNode*> next;
+  std::map<const FabricNode*, std::pair<const FabricNode*, uint32_t>> next;  // the next node, and the edge to it
+  std::map<const FabricNode*, std::vector<Coming>> coming;
   const FabricNode* memory = sources_.front().route->target;
   for (const Source& s : sources_) {
     for (size_t h = 0; h < s.route->hops.size(); ++h) {
       const FabricNode* node = &s.route->hops[h].out->node();
       const FabricNode* to = h + 1 < s.route->hops.size() ? &s.route->hops[h + 1].out->node() : memory;
-      next[node] = to;
+      next[node] = {to, s.route->hops[h].out->link.edge};
       before[to].insert(node);
     }
   }
   std::vector<const FabricNode*> ready;
-  for (const Source& s : sources_) {
-    const FabricNode* node = s.route->hops.empty() ? memory : &s.route->hops.front().out->node();
-    nodes_[node].messages = 1;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    const Route& route = *sources_[i].route;
+    const FabricNode* node = route.hops.empty() ? memory : &route.hops.front().out->node();
+    coming[node].push_back({0, i, {static_cast<int64_t>(i)}});
     ready.push_back(node);
   }
   while (!ready.empty()) {
@@ -94,14 +120,22 @@ void Reduction::count_messages() {
     const bool leaf = before.count(node) == 0;
     const ReduceRules* rules = leaf ? nullptr : node->reduce_rules();
     Node& n = nodes_[node];
-    if (rules && rules->adds(dtype_) && n.messages > 1) n.rules = rules;
-    const FabricNode* to = next.at(node);
-    nodes_[to].messages += n.rules ? 1 : n.messages;
+    std::vector<Coming>& here = coming.at(node);
+    n.messages = here.size();
+    if (rules && rules->adds(dtype_) && n.messages > 1) {
+      n.rules = rules;
+      here = {sum_of(here)};
+    }
+    const auto& [to, edge] = next.at(node);
+    for (Coming& c : here) coming[to].push_back({edge, c.first, std::move(c.order)});
     std::set<const FabricNode*>& open = before.at(to);
     open.erase(node);
     if (open.empty()) ready.push_back(to);
   }
-  messages_left_ = nodes_.at(memory).messages;
+  std::vector<Coming>& at_memory = coming.at(memory);
+  messages_left_ = at_memory.size();
+  std::sort(at_memory.begin(), at_memory.end(), [](const Coming& a, const Coming& b) { return a.first < b.first; });
+  for (const Coming& c : at_memory) value_order_.insert(value_order_.end(), c.order.begin(), c.order.end());
 }
 
 Reduction::Source& Reduction::source_of(const FabricTransaction& x) {
@@ -146,7 +180,15 @@ const std::vector<Reduction::Arrival>* Reduction::meet(const FabricNode& node, u
 
 FabricTransaction& Reduction::add_up(const FabricNode& node, const std::vector<Arrival>& come) {
   FabricTransaction*& sum = nodes_.at(&node).sum;
-  if (sum) return *sum;
+  const Arrival& latest = come.back();
+  const auto tell = [&] {
+    if (latest.x != sum && node.observers())
+      node.observers()->joined(*latest.x, *sum, latest.flit ? latest.flit->index : 0);
+  };
+  if (sum) {
+    tell();
+    return *sum;
+  }
   const double bw = rules_at(node).bw_gbs;
   Source* last = &source_of(*come.front().x);
   for (const Arrival& a : come) {
@@ -164,6 +206,7 @@ FabricTransaction& Reduction::add_up(const FabricNode& node, const std::vector<A
   last->added_bw_gbs = added;
   last->x->route = &way_of_sum(*last);
   sum = last->x;
+  tell();
   return *sum;
 }
 
@@ -187,9 +230,11 @@ const Route& Reduction::way_of_sum(const Source& sum) {
 }
 
 FabricTransaction* Reduction::served(FabricTransaction& x, double finish_ns) {
+  source_of(x).waited_ns = x.memory_queue_ns;
   if (finish_ns >= finished_ns_) {
     finished_ns_ = finish_ns;
     last_arrival_ = x.memory_arrival;
+    slowest_ = &x;
   }
   if (--messages_left_ > 0) return nullptr;
   const auto earlier = [](const Source& a, const Source& b) { return a.x->own_order < b.x->own_order; };
@@ -198,6 +243,7 @@ FabricTransaction* Reduction::served(FabricTransaction& x, double finish_ns) {
     s.carrier = static_cast<size_t>(last - sources_.begin());
     s.x->memory_arrival = last_arrival_;
     s.x->effect_ns = finished_ns_;
+    if (const FabricObservers& o = x.route->target->observers(); o && s.x != slowest_) o->joined(*slowest_, *s.x, 0);
     s.x->served();
     if (s.x->mover) s.x->mover->served(*s.x, finished_ns_);
     s.x->initiator->effect_known(*s.x);
@@ -236,6 +282,7 @@ std::vector<FabricTransaction*> Reduction::branch(FabricTransaction& x, const Fa
     y.tail_ns = x.tail_ns;
     // Its own grant was another: the rest is the wait for other sources.
     y.link_queue_ns = x.link_queue_ns + x.grant_ns - y.grant_ns;
+    if (node.observers()) node.observers()->joined(x, y, 0);
     carriers.push_back(i);
     others.push_back(&y);
   }

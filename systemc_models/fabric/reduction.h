@@ -41,6 +41,8 @@ class Reduction {
   /// The transaction of a source, granted now.
   void join(FabricTransaction&);
 
+  /// The order in which the sources' values are added (OnTheWay::order), independent of time (§20.3).
+  const std::vector<int64_t>& value_order() const { return value_order_; }
   /// Whether several messages come to the node and are added there.
   bool meet_at(const FabricNode& node) const;
   /// A message at a node (in flit mode: a flit of it).
@@ -62,6 +64,8 @@ class Reduction {
   /// its operation is finished at finished_ns().
   FabricTransaction* served(FabricTransaction&, double finish_ns);
   double finished_ns() const { return finished_ns_; }
+  /// What the message x, which the memory has served, waited there.
+  double waited_ns(const FabricTransaction& x) { return source_of(x).waited_ns; }
   size_t sources() const { return sources_.size(); }
   /// Initiators (indices of blocks) whose item has not been granted.
   std::vector<uint32_t> missing() const;
@@ -82,6 +86,7 @@ class Reduction {
     std::vector<size_t> stands_for;  ///< of a message: its sources
     double added_bw_gbs = 0;         ///< least rate of nodes that added it; 0: none did
     size_t carrier = 0;              ///< of the acknowledgement
+    double waited_ns = 0;            ///< at the memory
   };
   struct Node {
     const ReduceRules* rules = nullptr;  ///< null: it adds nothing
@@ -99,8 +104,10 @@ class Reduction {
   std::deque<Route> ways_;  ///< of sums, with their bandwidths
   const std::optional<DType> dtype_;
   size_t messages_left_ = 0;  ///< that the memory has still to finish
+  std::vector<int64_t> value_order_;
   double finished_ns_ = 0;
   uint64_t last_arrival_ = 0;
+  FabricTransaction* slowest_ = nullptr;  ///< the message that the memory has finished last
 };
 
 }  // namespace kernbench::fabric

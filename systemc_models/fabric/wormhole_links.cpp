@@ -114,8 +114,10 @@ tlm::tlm_sync_enum WormholeLinks::response_at(FabricTransaction& x, FabricPort& 
 void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   FabricTransaction& x = *f.transaction;
   if (x.multicast && f.response && x.multicast->joins(f.node, router)) return join(f, router, in);
+  if (x.reduction && !f.response && x.reduction->meet_at(router)) return add_up(f, router, in);
   InputPort& port = input(in);
   InputChannel& v = port.append(f);
+  if (x.reduction && f.response) return acknowledgement_at_router(f, router, v);
   if (x.multicast && !f.response) {
     if (Fork* fork = fork_of(f, v)) return at_fork(f, router, *fork);
   }
@@ -140,30 +142,95 @@ Fork* WormholeLinks::fork_of(Flit& f, InputChannel& v) {
   if (f.index == 0) {
     const std::vector<FabricTransaction*> others = x.multicast->fork(x);
     if (others.empty()) return nullptr;
-    Fork& fork = v.forks.emplace_back(v);
-    fork.branches.reserve(others.size() + 1);
-    fork.branches.emplace_back(fork, x);
-    for (FabricTransaction* branch : others) {
-      branch->streams.clear();
-      branch->ready_ns.assign(std::max(branch->hop_count, branch->back_count) + 1, 0);
-      branch->flit_count = x.flit_count;
-      fork.branches.emplace_back(fork, *branch);
-    }
-    for (Branch& b : fork.branches) {
-      b.rank = v.rank;
-      b.edge = v.edge;
-    }
+    fork_into(others, x, v);
   }
   return !v.forks.empty() && v.forks.back().comes ? &v.forks.back() : nullptr;
+}
+
+/// The message x goes on as itself and as others, each over another link.
+Fork& WormholeLinks::fork_into(const std::vector<FabricTransaction*>& others, FabricTransaction& x, InputChannel& v) {
+  Fork& fork = v.forks.emplace_back(v);
+  fork.branches.reserve(others.size() + 1);
+  fork.branches.emplace_back(fork, x);
+  for (FabricTransaction* branch : others) {
+    branch->streams.clear();
+    branch->ready_ns.assign(std::max(branch->hop_count, branch->back_count) + 1, 0);
+    branch->flit_count = x.flit_count;
+    fork.branches.emplace_back(fork, *branch);
+  }
+  for (Branch& b : fork.branches) {
+    b.rank = v.rank;
+    b.edge = v.edge;
+  }
+  return fork;
+}
+
+/// A flit of a reduction's message at a node that adds, whose buffers have no limit: the n-th flit of the sum becomes
+/// ready when the n-th flits of all messages have arrived. Those of the others end here.
+void WormholeLinks::add_up(Flit& f, Router& router, FabricPort& in) {
+  FabricTransaction& x = *f.transaction;
+  Reduction& reduction = *x.reduction;
+  input(in).append(f);
+  f.state = Flit::State::joins;
+  const auto* come = reduction.meet(router, f.index, {&x, f.time_ns, f.time_ns, in.incoming(), &f});
+  if (!come) return;
+  const ReduceRules& rules = reduction.rules_at(router);
+  FabricTransaction& sum = reduction.add_up(router, *come);
+  InputPort& last_port = come->back().flit->at->port;
+  const double arrival = come->back().arrival_ns;
+  Flit* on = nullptr;
+  for (const Reduction::Arrival& a : *come) {
+    if (a.x == &sum) {
+      on = a.flit;
+      continue;
+    }
+    InputChannel& v = *a.flit->at;
+    v.port.remove(v, *a.flit);
+    fabric_.release_flit(a.flit);
+  }
+  on->state = Flit::State::coming;
+  on->time_ns = arrival;
+  on->slowed = true;
+  on->most_gbs = rules.bw_gbs;
+  const double at_node_ns = router.delay_of({sum, false}) + rules.reduce_ns;
+  const Link& next = next_port(*on).link;
+  if (router.stores_and_forwards()) {
+    timeline().at(arrival, last_port.order, call<&WormholeLinks::stored_turn>(*this, *on));
+    if (!on->last) return;
+    on->order = last_port.ready_order.of(sum.own_order, arrival, arrival + at_node_ns, &next);
+    return forward_at(arrival + at_node_ns, *on->at, *on);
+  }
+  become_ready(*on, at_node_ns, sum.ready_ns[on->node]);
+  on->order = last_port.ready_order.of(sum.own_order, arrival, on->time_ns, &next);
+  timeline().at(on->time_ns, on->order, call<&WormholeLinks::ready_turn>(*this, *on));
+}
+
+/// The acknowledgement of a reduction, one flit, forks towards its sources.
+void WormholeLinks::acknowledgement_at_router(Flit& f, Router& router, InputChannel& v) {
+  FabricTransaction& x = *f.transaction;
+  const double arrival = f.time_ns;
+  become_ready(f, router.delay_of(passing(f)), x.ready_ns[f.node]);
+  x.node = f.node;
+  x.time_ns = f.time_ns;
+  const std::vector<FabricTransaction*> others = x.reduction->branch(x, router);
+  if (!others.empty()) return copy_to_branches(f, router, fork_into(others, x, v), arrival);
+  f.order = v.port.ready_order.of(x.own_order, arrival, f.time_ns, &next_port(f).link);
+  timeline().at(f.time_ns, f.order, call<&WormholeLinks::ready_turn>(*this, f));
 }
 
 /// Each branch gets a copy, which becomes ready as the flit would at a node that is no fork.
 void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
   FabricTransaction& x = *f.transaction;
+  const double arrival = f.time_ns;
+  if (!router.stores_and_forwards()) become_ready(f, router.delay_of(passing(f)), x.ready_ns[f.node]);
+  copy_to_branches(f, router, fork, arrival);
+}
+
+void WormholeLinks::copy_to_branches(Flit& f, Router& router, Fork& fork, double arrival) {
+  FabricTransaction& x = *f.transaction;
   InputChannel& v = fork.input;
-  const double arrival = f.time_ns, overhead = router.delay_of(passing(f)), ready = arrival + overhead;
-  const bool stores = router.stores_and_forwards();
-  if (!stores) become_ready(f, overhead, x.ready_ns[f.node]);
+  const bool stores = router.stores_and_forwards() && x.has_data(f.response);
+  const double ready = arrival + router.delay_of(passing(f));
   f.branch = &fork.branches.front();
   fork.comes = !f.last;
   for (Branch& b : fork.branches) {
@@ -171,6 +238,7 @@ void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
     c = f;
     c.transaction = &b.transaction;
     c.address += b.transaction.address - x.address;
+    if (f.response) c.node = b.transaction.node;
     c.branch = &b;
     b.append(c);
     if (const FabricObservers& o = router.observers(); o && f.index > 0 && &b != &fork.branches.front())
@@ -192,7 +260,8 @@ void WormholeLinks::taken(Branch& b) {
   }
   InputChannel& v = b.fork.input;
   Flit& f = *v.first;
-  f.transaction = &b.transaction;  // that of a posted message's other branch may have ended
+  f.transaction = &b.transaction;  // that of another branch may have ended
+  if (f.response) f.node = b.transaction.node;
   leave_input(v);
   fabric_.release_flit(&f);
 }
@@ -443,7 +512,7 @@ void WormholeLinks::take(InputChannel& v) {
       Outlet& outlet = outlets_[&memory];
       if (outlet.waiting >= v.port.buffers.flits) return outlet.stalled.push_back(&v);
     }
-    f.time_ns = std::max(f.time_ns, now);
+    const double comes = f.time_ns = std::max(f.time_ns, now);
     double begins = now;
     if (memory.flit_servers()) {
       const bool writes_first = !FlitUse(f, x.write, x.rows, x.flit_count).reads;
@@ -452,7 +521,7 @@ void WormholeLinks::take(InputChannel& v) {
     const bool whole = f.last && !memory.flit_servers();
     v.port.pop(v);
     serve(f, memory);
-    if (whole) begins = x.time_ns + x.memory_queue_ns;
+    if (whole) begins = x.reduction ? comes + x.reduction->waited_ns(x) : x.time_ns + x.memory_queue_ns;
     if (!v.port.limited() || Timeline::to_fs(begins) <= Timeline::to_fs(now)) {
       give_credit(v, x, in, false, timeline().now_ns());
       continue;

@@ -53,8 +53,12 @@ class WormholeLinks : public FlitLinks {
   void at_end(Flit&, FabricPort& in);
   // Nodes that pass flits on.
   void at_router(Flit&, Router&, FabricPort& in);
+  void add_up(Flit&, Router&, FabricPort& in);
+  void acknowledgement_at_router(Flit&, Router&, InputChannel&);
   Fork* fork_of(Flit&, InputChannel&);
+  Fork& fork_into(const std::vector<FabricTransaction*>&, FabricTransaction&, InputChannel&);
   void at_fork(Flit&, Router&, Fork&);
+  void copy_to_branches(Flit&, Router&, Fork&, double arrival_ns);
   void taken(Branch&);
   void leave_branch(Branch&, bool last);
   void join(Flit&, Router&, FabricPort& in);

@@ -5,16 +5,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <deque>
 #include <utility>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
+#include "kernbench/systemc_models/protocol/multicast_extension.h"
 
 namespace kernbench::memory {
+
+/// A range at its memory: a foreign block may have changed the address.
+struct BaseProtocolTarget::Arrived {
+  Access& access;
+  PayloadRange range;
+};
 
 struct BaseProtocolTarget::Access : DataMover {
   BaseProtocolTarget* target = nullptr;
@@ -25,22 +33,30 @@ struct BaseProtocolTarget::Access : DataMover {
   struct Atomic;
   std::unique_ptr<Atomic> atomic;  ///< null: not an atomic
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-  std::optional<PayloadRange> arrived;  ///< range at the memory: a foreign block may have changed the address
-  bool local = false;                   ///< served by a LocalWindow
-  bool blocking = false;                ///< b_transport
-  bool has_place = false;               ///< holds one of `outstanding` places
-  bool moved = false, served_by_fabric = false, complete = false;
+  MulticastTo to;                ///< of a multicast
+  std::deque<Arrived> arrived;   ///< one for each destination
+  size_t destinations_left = 1;  ///< whose bytes have not been moved
+  bool local = false;            ///< served by a LocalWindow
+  bool blocking = false;         ///< b_transport
+  bool has_place = false;        ///< holds one of `outstanding` places
+  bool served_by_fabric = false, complete = false;
   sc_core::sc_event completed;  ///< b_transport waits for it
   double grant_ns = 0, done_ns = 0;
   uint64_t op_id = 0;
   std::vector<ForeignRecord> records;  ///< a write: one for each run of enabled bytes
 
-  void failed(FabricTransaction&, tlm::tlm_response_status answer) override { status = answer; }
+  void failed(FabricTransaction& x, tlm::tlm_response_status answer) override {
+    status = answer;
+    if (to.addresses.size() > 1)
+      target->last_error_ = target->owner_.id() + ": multicast: an error at " + address_text(x.address);
+  }
   tlm::tlm_generic_payload* foreign() override;
   void answer_atomic();
   void served(FabricTransaction&, double at_ns) override;
-  void moved_outside(FabricTransaction&) override { moved = true; }
-  bool still_moves() const override { return atomic && !moved; }
+  void moved_outside(FabricTransaction&) override { moved_one(); }
+  void moved_one() { destinations_left -= destinations_left > 0; }
+  bool moved() const { return destinations_left == 0; }
+  bool still_moves() const override { return atomic && !moved(); }
 };
 
 struct BaseProtocolTarget::Access::Atomic {
@@ -72,12 +88,13 @@ tlm::tlm_generic_payload* BaseProtocolTarget::Access::foreign() {
 }
 
 void BaseProtocolTarget::Access::served(FabricTransaction& x, double at_ns) {
-  arrived.emplace(x.payload);  // the payload may belong to another object before the bytes are moved
+  // Now, because the payload may belong to another object before the bytes are moved.
+  arrived.push_back({*this, PayloadRange(x.payload)});
   if (atomic) atomic->by_model = atomic_of(x.payload) && System::store_of(target->system_.window_at(x.address));
   // After all effects of PEs at that instant. Foreign transactions follow the order of service at the memory, atomics
   // the order of arrival there.
   target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, atomic ? x.memory_arrival : 0),
-                                call<&BaseProtocolTarget::move_bytes>(*target, *this));
+                                call<&BaseProtocolTarget::move_bytes>(*target, arrived.back()));
 }
 
 BaseProtocolTarget::BaseProtocolTarget(Component& owner, RequestPort& requests, const Settings& settings)
@@ -175,9 +192,36 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
     me.grant_ns = x.grant_ns;
     me.done_ns = x.done_ns;
     me.served_by_fabric = true;
-    if (me.moved) me.target->complete(me);
+    if (me.moved()) me.target->complete(me);
   };
-  return a;
+  return decode_multicast(*a) ? std::move(a) : nullptr;
+}
+
+/// A write with a MulticastExtension. Returns false if it cannot be one; the payload's status is then set.
+bool BaseProtocolTarget::decode_multicast(Access& a) {
+  tlm::tlm_generic_payload& p = *a.payload;
+  const MulticastExtension* e = a.request.write ? p.get_extension<MulticastExtension>() : nullptr;
+  if (!e) return true;
+  const auto refuse = [&](tlm::tlm_response_status status, const std::string& why) {
+    fail(p, status, "multicast: " + why);
+    return false;
+  };
+  a.to = {e->destinations, e->combined};
+  if (a.to.addresses.empty() || a.to.addresses.front() != p.get_address())
+    return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE, "expected the payload's address as its first destination");
+  if (a.request.rows) return refuse(tlm::TLM_BURST_ERROR_RESPONSE, "expected a streaming width of all bytes");
+  for (const uint64_t address : a.to.addresses) {
+    if (!system_.window_at(address).holds(address, a.request.nbytes))
+      return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, "no memory holds its destination at " + address_text(address));
+  }
+  try {
+    check_multicast(system_, owner_.index(), a.to, a.request.nbytes);
+  } catch (const AccessError& error) {
+    return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, error.what());
+  }
+  a.destinations_left = a.to.addresses.size();
+  a.request.multicast = &a.to;
+  return true;
 }
 
 std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tlm::tlm_generic_payload& p,
@@ -232,7 +276,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
     me.grant_ns = x.grant_ns;
     me.done_ns = x.done_ns;
     me.served_by_fabric = true;
-    if (me.moved) me.target->complete(me);
+    if (me.moved()) me.target->complete(me);
   };
   return a;
 }
@@ -241,7 +285,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
 /// Each range becomes a foreign write in the log. If a foreign model stores the bytes, the model has applied the atomic
 /// itself, or refused it.
 void BaseProtocolTarget::do_atomic(Access& a, AtomicExtension& e) {
-  const uint64_t arrived = a.arrived->address(), item = size_of(e.dtype);
+  const uint64_t arrived = a.arrived.front().range.address(), item = size_of(e.dtype);
   a.window = system_.window_at(arrived);
   if (a.atomic->by_model) return;
   const auto fail = [&](tlm::tlm_response_status status, uint64_t address, uint64_t nbytes, const std::string& why) {
@@ -367,21 +411,16 @@ void BaseProtocolTarget::grant(Access& a) {
   requests_.request(a.request);
 }
 
-void BaseProtocolTarget::move_bytes(Access& a) {
+void BaseProtocolTarget::move_bytes(Arrived& at) {
+  Access& a = at.access;
   if (a.atomic) {
     do_atomic(a, a.atomic->shown);
-    a.moved = true;
-    if (a.served_by_fabric) complete(a);
-    return;
-  }
-  a.window = system_.window_at(a.arrived->address());
-  if (a.request.write) {
-    write(a, *a.arrived);
   } else {
-    read(a, *a.arrived);
+    a.window = system_.window_at(at.range.address());
+    a.request.write ? write(a, at.range) : read(a, at.range);
   }
-  a.moved = true;
-  if (a.served_by_fabric) complete(a);
+  a.moved_one();
+  if (a.served_by_fabric && a.moved()) complete(a);
 }
 
 void BaseProtocolTarget::write(Access& a, const PayloadRange& range) {

@@ -10,7 +10,8 @@
 // the transaction is done; END_RESP frees its place.
 //
 // Atomics. A TLM_IGNORE_COMMAND with an AtomicExtension is executed as an atomic at the end of the memory's service.
-// Other transactions with this command have no effect.
+// Other transactions with this command have no effect. A write with a MulticastExtension writes to all its
+// destinations.
 //
 // Data. A write commits, and a read samples, when the memory serves it (DataMover). Unwritten bytes read as 0. Errors
 // are response statuses without time (TLM_COMPLETED), except reads of pending bytes, which take their normal time.
@@ -87,7 +88,9 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   bool has_room() const { return settings_.outstanding == 0 || taken_ < settings_.outstanding; }
   void end_request(Access&);
   void grant(Access&);
-  void move_bytes(Access&);
+  bool decode_multicast(Access&);
+  struct Arrived;
+  void move_bytes(Arrived&);
   std::unique_ptr<Access> decode_atomic(tlm::tlm_generic_payload&, const AtomicExtension&);
   void do_atomic(Access&, AtomicExtension&);
   void write(Access&, const PayloadRange&);

@@ -46,8 +46,9 @@ KernelRunner::~KernelRunner() {
 }
 
 void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
-                          size_t stack_bytes, LaunchId id) {
+                          size_t stack_bytes, LaunchId id, std::shared_ptr<KernelReductions> reductions) {
   kernel_ = std::move(kernel);
+  reductions_ = std::move(reductions);
   stack_bytes_ = stack_bytes;
   step_ = nullptr;
   begin(start_ns, std::move(on_end), std::move(id));
@@ -201,6 +202,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
     auto ranged = std::make_shared<RangedCommand>(system_, pe_, desc);
     s->of_ranges = ranged.get();
     s->ranged = std::move(ranged);
+    if (desc->on_the_way) join(*s, *desc);
   }
   pe_.scheduler->validate(*s);
   if (s->multicast) check_destinations(*s, *desc);
@@ -230,6 +232,14 @@ void KernelRunner::check_destinations(const PeCommand& c, const OpDesc& desc) {
     } catch (const AccessError& e) {
       throw KernelFault(desc.where, desc.name + " to several memories by " + pe_.id + ": " + e.what());
     }
+  }
+}
+
+void KernelRunner::join(Submitted& s, const OpDesc& desc) {
+  try {
+    s.reduction = s.of_ranges->join(reductions_);
+  } catch (const AccessError& e) {
+    throw KernelFault(desc.where, desc.name + " by " + pe_.id + ": " + e.what());
   }
 }
 

@@ -32,6 +32,7 @@ class Timeline;
 
 namespace kernbench::pe {
 
+class KernelReductions;
 class RangedCommand;
 class RunningKernel;
 
@@ -46,7 +47,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   static constexpr size_t kStackBytes = 256 * 1024;
   /// Starts the kernel at start_ns (not before now) in its own thread. One kernel at a time.
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
-              size_t stack_bytes = kStackBytes, LaunchId id = {});
+              size_t stack_bytes = kStackBytes, LaunchId id = {}, std::shared_ptr<KernelReductions> reductions = {});
   /// Starts a driver without a thread. `step` is called at start_ns, and again after each wait (awaits(),
   /// awaits_slot(), pause()). It must call finish() once.
   void drive(std::function<void()> step, double start_ns, std::function<void(const Outcome&)> on_end);
@@ -69,6 +70,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   System& system() const { return system_; }
   /// The current launch, or the last one.
   const LaunchId& launched() const { return launched_; }
+  /// Of the current launch, or the last one; null if it has none.
+  const KernelReductions* reductions() const { return reductions_.get(); }
   /// Reports commands and waits to the history, if any, from now on. The history must outlive the simulation.
   void attach_history(CommandHistory* history) { history_ = history; }
   /// For the next launch: after this many loads and stores of one address, a kernel counts as polling. There is one
@@ -152,6 +155,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void returned();
   void nothing() {}
   void check_destinations(const PeCommand&, const OpDesc&);
+  void join(Submitted&, const OpDesc&);
   Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
   void take_effect(Submitted&);
   void issue(Submitted&);
@@ -207,6 +211,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   double work_most_ns_ = 0;
   Outcome outcome_;
   LaunchId launched_;
+  std::shared_ptr<KernelReductions> reductions_;
   RunningKernel* place_ = nullptr;  ///< of the running kernel
   std::function<void(const Outcome&)> on_end_;
   Kernel kernel_;

@@ -62,7 +62,7 @@ void LaunchBody::take(ControlMessage& m, Pe& pe) const {
     ended(place, outcome);
     m.respond(outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault, outcome.end_ns);
   };
-  pe.runner->launch(kernel(place), std::max(start_ns, m.time_ns()), on_end, KernelRunner::kStackBytes, id);
+  pe.runner->launch(kernel(place), std::max(start_ns, m.time_ns()), on_end, KernelRunner::kStackBytes, id, reductions);
 }
 
 void MapBody::take(ControlMessage& m, Pe& pe) const {

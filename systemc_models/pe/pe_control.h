@@ -13,6 +13,8 @@
 
 namespace kernbench::pe {
 
+class KernelReductions;
+
 class PeBody : public ControlBody {
  public:
   /// The message has arrived at the PE, now; it is answered now or later.
@@ -27,6 +29,7 @@ class LaunchBody : public PeBody {
   double start_ns = 0;                             ///< start time; a PE that gets the message later starts then
   std::function<KernelBody(size_t place)> kernel;  ///< kernel of the PE at that place of the message
   std::vector<std::vector<QueuePort>> ports;       ///< ports of the PE at that place; empty: no PE has any
+  std::shared_ptr<KernelReductions> reductions;    ///< of its kernels
   uint64_t number = 0;                             ///< of the launch
   std::function<void(size_t place, const KernelOutcome&)> ended;
   void take(ControlMessage&, Pe&) const override;

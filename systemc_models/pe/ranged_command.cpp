@@ -101,6 +101,14 @@ RangedCommand::RangedCommand(System& system, const Pe& pe, const std::shared_ptr
   }
 }
 
+Reduction* RangedCommand::join(const std::shared_ptr<KernelReductions>& all) {
+  if (!all) throw AccessError("a reduction on the way needs a launch");
+  if (groups.size() != 1) throw AccessError("a reduction on the way needs a place in one memory");
+  reductions_ = all;
+  operation_ = all->operation_of(pe_, desc_);
+  return operation_ ? &operation_->on_the_way : nullptr;
+}
+
 void RangedCommand::submitted(double submit_ns, CommandHistory* history, PeCommand& command) {
   history_ = history;
   command_ = &command;
@@ -243,13 +251,15 @@ void RangedCommand::take_effect(Part& part) {
   if (part.op_id > 0) {
     for (const uint64_t before : system_.follow_atomics(part.op_id, op)) part.after.push_back(before);
   }
+  if (operation_ && !operation_->takes_effect(*part.desc)) return;
   try {
     system_.apply(part.desc);
   } catch (const PendingValueError& e) {
     fail(e.what());
   }
   if (shown && op.returns_old) shown->old = old_of(*part.desc, system_);
-  if (history_) history_->took_effect(*part.desc);
+  if (!history_) return;
+  operation_ ? history_->took_effect_together(operation_->sources) : history_->took_effect(*part.desc);
 }
 
 void RangedCommand::ended(const FabricTransaction& x) {

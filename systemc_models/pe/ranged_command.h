@@ -10,6 +10,7 @@
 
 #include "kernbench/systemc_models/fabric/transaction.h"
 #include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/kernel_reductions.h"
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
@@ -26,6 +27,9 @@ class RangedCommand final : public RangedAccess {
   RangedCommand(System&, const Pe&, const std::shared_ptr<OpDesc>&);
   ~RangedCommand() override;
 
+  /// It is a source of the reduction of its description, if there is one. Returns what the DMA's transaction joins.
+  /// AccessError if it cannot be one.
+  Reduction* join(const std::shared_ptr<KernelReductions>&);
   /// It is submitted now. `history`, which may be null, receives its effects; `command` receives a fault.
   void submitted(double submit_ns, CommandHistory* history, PeCommand& command);
   void effect_known(const FabricTransaction&) override;
@@ -57,7 +61,9 @@ class RangedCommand final : public RangedAccess {
   CommandHistory* history_ = nullptr;
   PeCommand* command_ = nullptr;
   size_t effects_left_ = 0;
-  std::vector<std::unique_ptr<Shown>> shown_;  ///< by group; empty: no path has a foreign block
+  std::shared_ptr<KernelReductions> reductions_;
+  KernelReductions::Operation* operation_ = nullptr;  ///< of which it is a source; null: none
+  std::vector<std::unique_ptr<Shown>> shown_;         ///< by group; empty: no path has a foreign block
 };
 
 }  // namespace kernbench::pe

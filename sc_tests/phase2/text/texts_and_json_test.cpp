@@ -233,5 +233,12 @@ TEST(Texts, TablesAreAsWideAsTheirCells) {
   EXPECT_EQ(table.text(), "  name         ns\n  a          1.25  note\n  long name    10\n");
 }
 
+TEST(Texts, AreCutAtEachSeparator) {
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(parts_between(',', "a,,b"), (Parts{"a", "", "b"}));
+  EXPECT_EQ(parts_between(',', "a,"), (Parts{"a", ""}));
+  EXPECT_EQ(parts_between(',', ""), Parts{""});
+}
+
 }  // namespace
 }  // namespace kernbench

@@ -105,6 +105,13 @@ class Signals(cli_support.Cli):
     def tearDownClass(cls):
         cls.kept.cleanup()
 
+    def test_the_stacks_of_many_kernels_fit_a_limit_on_address_space(self):
+        for mib in (600, 1000, 4000):
+            ran = subprocess.run(["bash", "-c", f"ulimit -v {mib << 10}; exec \"$@\"", "run", cli_support.KERNBENCH, "run", "--kernel",
+                                  "vector_add", "--topology", topology("default.yaml"), "--verify"],
+                                 capture_output=True, text=True, check=False)
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""), mib)
+
     def command(self, how, *more, lines="with"):
         return ("run", "--topology", topology("small.yaml"), "--plugin", f"{self.folder}/{lines}.so", "--kernel",
                 "misbehave", "--param", f"how={how}", *more)

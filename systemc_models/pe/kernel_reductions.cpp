@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernbench/systemc_models/pe/kernel_reductions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernbench/phase2/op/ranged_op.h"
+#include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/pe.h"
+
+namespace kernbench::pe {
+namespace {
+
+std::vector<uint32_t> initiators_of(const std::vector<const Pe*>& pes) {
+  std::vector<uint32_t> all;
+  for (const Pe* p : pes) all.push_back(p->dma);
+  return all;
+}
+
+bool same_ranges(const OpDesc& a, const OpDesc& b) {
+  const auto same = [](const MovedRange& x, const MovedRange& y) {
+    return x.addr == y.addr && x.nbytes == y.nbytes && x.offset == y.offset;
+  };
+  const std::vector<MovedRange>&of_a = a.ranged->ranges, &of_b = b.ranged->ranges;
+  return a.op == b.op && a.output.dtype == b.output.dtype &&
+         std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same);
+}
+
+}  // namespace
+
+KernelReductions::Operation::Operation(System& system, std::vector<const Pe*> all, const OpDesc& first)
+    : on_the_way(system, initiators_of(all), first.ranged->ranges.front().addr, first.ranged->ranges.front().nbytes,
+                 first.output.dtype),
+      pes(std::move(all)),
+      sources(pes.size()),
+      effects_left(pes.size()) {}
+
+bool KernelReductions::Operation::takes_effect(OpDesc& source) {
+  if (--effects_left > 0) return false;
+  for (const std::shared_ptr<OpDesc>& s : sources) source.on_the_way->values.push_back(s->operands.front());
+  source.on_the_way->order = on_the_way.value_order();
+  return true;
+}
+
+KernelReductions::Operation* KernelReductions::operation_of(const Pe& pe, const std::shared_ptr<OpDesc>& desc) {
+  OnTheWay& r = *desc->on_the_way;
+  if (r.sources.size() == 1) {
+    desc->on_the_way = nullptr;
+    return nullptr;
+  }
+  r.operation = come_[{r.group, &pe}]++;
+  std::deque<Operation>& operations = groups_[r.group];
+  if (r.operation >= operations.size()) {
+    std::vector<const Pe*> sources;
+    for (const int64_t place : r.sources) sources.push_back(pes_.at(static_cast<size_t>(place)));
+    std::sort(sources.begin(), sources.end(), [](const Pe* a, const Pe* b) { return a->dma < b->dma; });
+    operations.emplace_back(system_, std::move(sources), *desc);
+  }
+  Operation& o = operations[r.operation];
+  const auto at = std::find(o.pes.begin(), o.pes.end(), &pe);
+  const std::string name = fmt::format("operation {} of group {}", r.operation, r.group);
+  if (at == o.pes.end() || o.pes.size() != r.sources.size())
+    throw AccessError(name + ": another source names other sources");
+  const auto other = std::find_if(o.sources.begin(), o.sources.end(), [](const auto& s) { return s != nullptr; });
+  if (other != o.sources.end() && !same_ranges(**other, *desc))
+    throw AccessError(name + ": expected the op, the type and the place of its other sources");
+  o.sources[static_cast<size_t>(at - o.pes.begin())] = desc;
+  return &o;
+}
+
+std::vector<std::string> KernelReductions::waiting() const {
+  std::vector<std::string> all;
+  for (const auto& [group, operations] : groups_) {
+    for (size_t n = 0; n < operations.size(); ++n) {
+      const Operation& o = operations[n];
+      std::string missing;
+      for (size_t i = 0; i < o.pes.size(); ++i) {
+        const std::vector<uint32_t> not_granted = o.on_the_way.missing();
+        if (std::find(not_granted.begin(), not_granted.end(), o.pes[i]->dma) != not_granted.end())
+          missing += (missing.empty() ? "" : ", ") + o.pes[i]->id;
+      }
+      if (!missing.empty()) all.push_back(fmt::format("reduction {}: operation {} has not come from {}", group, n, missing));
+    }
+  }
+  return all;
+}
+
+}  // namespace kernbench::pe
