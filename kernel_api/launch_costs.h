@@ -44,7 +44,7 @@ class LaunchCosts {
   /// the part of that reading.
   struct Message {
     double total_ns = 0, read_ns = 0;
-    double next_ns = 0;  ///< from one message of a row to the next: the longest of its data's way, write and read
+    double next_ns = 0;  ///< interval of back-to-back messages: the longest of transfer, write and read
   };
   /// Paths between PEs, with the rings at their ends.
   class Ways {

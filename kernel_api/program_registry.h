@@ -28,7 +28,7 @@ struct ProgramTensor : TensorSpec {
   /// If no one computes with an input's values (no verification, no log), zeros may replace them; no bytes are
   /// allocated.
   bool may_be_zeros = false;
-  /// An input that is not there before the run: Context::bring_in() places it.
+  /// An input that is not in memory before the run. Context::bring_in() places it.
   bool late = false;
 };
 

@@ -90,7 +90,7 @@ HostTensor Job::read_back(const std::string& tensor) {
   return collect(tensor, nullptr);
 }
 
-/// `values`: values for computing pending bytes; null: as the topology's `materialize` says.
+/// `values`: values for computing pending bytes; null: as the topology's `materialize` declares.
 HostTensor Job::collect(const std::string& tensor, PendingValues* values) {
   System& system = platform_.system();
   return deployment_.collect(tensor, [&](uint64_t address, uint8_t* bytes, uint64_t nbytes) {

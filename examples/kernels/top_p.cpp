@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A token of each row of logits, drawn from its nucleus: the fewest of the likeliest whose probabilities reach p, by
-// softmax over the k greatest logits. The token is the first in that order up to which they come to more than u times
-// the nucleus'; u is given, so that a run is the same again. A row must fit a PE's TCM.
+// Draws a token of each row of logits from its nucleus: the smallest set of the likeliest tokens whose probabilities,
+// by softmax over the k greatest logits, reach p. The token is the first one whose cumulative probability exceeds u
+// times the nucleus's total. u is an input, so that runs are reproducible. A row must fit a PE's TCM.
 #include <algorithm>
 #include <cmath>
 #include <limits>

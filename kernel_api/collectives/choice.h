@@ -29,7 +29,7 @@ class CostTable {
   double cost_ns(const std::string& algorithm) const;
   /// The reason why it is unavailable for these groups; empty if it is available.
   std::string unavailable(const std::string& algorithm) const;
-  /// Whether `auto` and `best` consider it: multicasts only where the machine declares them (multicast rules §19.8).
+  /// Whether `auto` and `best` consider it: multicasts only if the machine declares them (multicast rules §19.8).
   bool considered(const std::string& algorithm) const;
   /// All available and considered algorithms with their costs, in the order of algorithms_of().
   std::vector<std::pair<std::string, double>> all() const;

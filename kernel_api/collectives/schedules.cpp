@@ -26,7 +26,7 @@ struct Blocks {
     const int64_t all = elements(from, to);
     return all > 0 ? of.slice(first(from), all) : tl::Tensor();
   }
-  /// Receives a block into its place; an empty one too, as its sender sends a message for it.
+  /// Receives a block into its place. An empty block also has a message.
   void receive(tl::Assembly& into, int64_t from, int64_t to, const Lane& lane, const std::string& port) const {
     const int64_t all = elements(from, to);
     const auto recv = [&] { return lane.recv(port, all, into.whole().dtype()); };
@@ -131,7 +131,7 @@ void halving_all_gather(const Lane& lane, const Group& g, const Blocks& blocks, 
   lane.finish(final, blocks.first(fresh), blocks.piece(out, fresh, fresh_end));
 }
 
-/// The members but one, in order.
+/// All members except one, in order.
 std::vector<int64_t> all_but(int64_t me, int64_t members) {
   std::vector<int64_t> others;
   for (int64_t j = 0; j < members; ++j) {

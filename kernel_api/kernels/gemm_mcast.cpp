@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = A · B over the grid of a rank's PEs, w columns by h rows: the PEs of a cube stand together. PE (x, y) has block
-// (y, x) of a, b and c. Ranks split the rows of a and c; each has all of b. k goes by panels, cut where blocks of a or
-// b end. The PE that owns a panel of its row's rows of a multicasts it to the PEs of its row, and likewise for b along
-// columns (tl.send_all). The next panel is under way while one is multiplied. Sums stay in TCM.
+// C = A · B over the grid of a rank's PEs, w columns by h rows, in which the PEs of a cube are neighbours. PE (x, y)
+// has block (y, x) of a, b and c. Ranks split the rows of a and c; each has all of b. k is cut into panels, also where
+// blocks of a or b end. The owner of a panel of a multicasts it along its row of PEs. The owner of a panel of b
+// multicasts it along its column (tl.send_all). The next panel arrives while one is multiplied. Sums stay in TCM.
 //
-// Order: blocks of c by rows, then columns; in each, panels in order of k; of a panel, a before b. Nothing waits in a
-// circle: sends are never waited for, and every PE receives in that order.
+// Order: blocks of c by rows, then columns; in each, panels in order of k; in each, a before b. No cycle of waits is
+// possible: no PE waits for its sends, and every PE receives in that order.
 #include <algorithm>
 #include <set>
 
@@ -16,12 +16,12 @@
 namespace kernbench::kernels::gemm_mcast_kernel {
 namespace {
 
-/// The blocks of an axis of `length` over `parts` places, and those of at most `most` inside a place.
+/// An axis of `length`, split into blocks over `parts` places. Each block is split into parts of at most `most`.
 struct Axis {
   int64_t length, parts;
   int64_t each() const { return (length + parts - 1) / parts; }
   Range of(int64_t place) const { return cut({place * each(), each()}, {0, length}); }
-  /// Part `i` of a place; empty where it has no more.
+  /// Part `i` of a place; empty beyond the last one.
   Range part(int64_t place, int64_t i, int64_t most) const {
     const Range all = of(place);
     return cut({all.first + i * most, most}, all);
@@ -72,7 +72,7 @@ struct Plan {
         n{p.integer("n"), grid.w},
         k_of_a{p.integer("k"), grid.w},
         k_of_b{p.integer("k"), grid.h} {}
-  /// Pieces of k, each of one owner in a row and one in a column, and of at most `most`.
+  /// Panels of k, of at most `most`. Each has one owner in a row of PEs and one in a column.
   std::vector<Range> panels(int64_t most) const {
     std::set<int64_t> cuts;
     for (const Axis* axis : {&k_of_a, &k_of_b}) {
@@ -147,22 +147,22 @@ class Gemm {
     bool first, last;
     tl::Tensor a, b;
   };
-  /// Part `i` of the rows of a row of PEs of this rank.
+  /// Part `i` of the rows that PEs in row `y` of this rank have.
   Range rows_of(int64_t y, int64_t i) const {
     return plan_.m.part(me_.rank * plan_.grid.h + y, i, args_.integer("panel_m"));
   }
-  /// Rows and columns of the whole tensor that lie here.
+  /// These rows and columns of the tensor, which this PE has.
   tl::Block block(const std::string& tensor, const Range& rows, const Range& cols) const {
     const tl::View& v = args_[tensor];
     return v.block().tile(rows.first - v.offset[0], cols.first - v.offset[1], rows.count, cols.count);
   }
-  /// Its panels come: a's along the row of PEs, b's along the column.
+  /// Requests the step's panels: that of a along the row of PEs, that of b along the column.
   void ask(Step& s) {
     const Range rows = rows_of(me_.y, s.i);
     const Range cols = plan_.n.part(me_.x, s.j, args_.integer("panel_n"));
     const int64_t owner_x = s.k.first / plan_.k_of_a.each(), owner_y = s.k.first / plan_.k_of_b.each();
     const bool owns_a = owner_x == me_.x && !rows.empty(), owns_b = owner_y == me_.y && !cols.empty();
-    // Both loads are under way before the first one is sent on.
+    // Both loads start before the first panel is sent.
     if (owns_a) s.a = tl_.load_async(block("a", rows, s.k));
     if (owns_b) s.b = tl_.load_async(block("b", s.k, cols));
     if (owns_a) {
@@ -196,7 +196,7 @@ void gemm_mcast(tl::Context& tl, const tl::Args& args) {
   Gemm(tl, args).run();
 }
 
-/// Block (y, x) of a tensor at PE (x, y).
+/// The layout of a tensor: block (y, x) at PE (x, y).
 std::function<ShardPlan(const Params&)> blocks(Axis Plan::*rows, Axis Plan::*cols,
                                                std::function<DType(const Params&)> dtype) {
   return [=](const Params& p) {
@@ -206,7 +206,7 @@ std::function<ShardPlan(const Params&)> blocks(Axis Plan::*rows, Axis Plan::*col
     shards.whole = {(plan.*rows).length, (plan.*cols).length};
     for (uint32_t pe = 0; pe < plan.grid.places.size(); ++pe) {
       const Grids::Place& at = plan.grid.places[pe];
-      // Axes over fewer places than rows of PEs are alike in all ranks.
+      // An axis with fewer places than rows of PEs has the same blocks in all ranks.
       const Range r = (plan.*rows).of((at.rank * plan.grid.h + at.y) % (plan.*rows).parts), c = (plan.*cols).of(at.x);
       const bool any = !r.empty() && !c.empty();
       shards.shards.push_back(any ? Shard{pe, {r.first, c.first}, {r.count, c.count}} : Shard{pe, {0, 0}, {0, 0}});

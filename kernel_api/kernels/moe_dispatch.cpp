@@ -75,7 +75,7 @@ void moe_dispatch(tl::Context& tl, const tl::Args& args) {
 
 constexpr int32_t kMostExperts = 1 << 20;
 
-/// The experts that are local: from `first` on, or those that have a place, by number; -1: none.
+/// The local experts: `count` from `first` on, or those that have a place. `places`: by expert; -1: none.
 struct LocalExperts {
   int64_t first = 0, count = 0;
   std::vector<int32_t> places;
@@ -105,7 +105,7 @@ LocalExperts local_experts(const Params& p) {
   return here;
 }
 
-/// The slots of all choices [tokens, k], expert by expert; those of experts that are not here: -1.
+/// The slots of all choices [tokens, k], expert by expert; -1 for experts that are not local.
 std::vector<int32_t> sorted_slots(const std::vector<int32_t>& choices, const LocalExperts& here) {
   std::vector<int32_t> next(static_cast<size_t>(here.count) + 1), slots;
   for (const int32_t e : choices) {

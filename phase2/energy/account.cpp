@@ -125,7 +125,7 @@ std::string activity_csv(const Account& account) {
   return out;
 }
 
-// ---- what it costs to make
+// ---- cost of manufacture
 
 namespace {
 

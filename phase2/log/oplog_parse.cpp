@@ -230,7 +230,7 @@ struct OpRecordParser::Impl {
         translation(j, "", t);
         return t;
       }));
-      if (all->empty()) throw JsonFault("found no destination, expected one at least");
+      if (all->empty()) throw JsonFault("found no destination, expected one or more");
       return std::shared_ptr<const std::vector<TensorRef>>(std::move(all));
     };
   }

@@ -14,5 +14,7 @@ CLI::Option* whole_number(CLI::Option*, uint64_t least = 0, uint64_t most = std:
 
 /// The option takes numbers above 0, up to `most`.
 CLI::Option* positive_number(CLI::Option*, double most);
+/// Also takes percent: 10% is 0.1.
+CLI::Option* number_or_percent(CLI::Option*, double most);
 
 }  // namespace kernbench::cli

@@ -237,7 +237,7 @@ std::string presence(const TensorSpec& t) {
 }
 
 std::string placed(const TensorSpec& t) {
-  if (t.shards) return "as the launch says";
+  if (t.shards) return "by the launch";
   if (t.policy) return fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe));
   return std::string(name_of(t.placement));
 }

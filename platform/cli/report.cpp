@@ -48,7 +48,7 @@ class Ops : public OpLogSink {
   RunFile run;
 };
 
-/// A line that says how the repeated run differs.
+/// A line about how the repeated run differs.
 bool same_run(const RunFile& logged, const RunFile& again) {
   const RunDiff d = diff_runs(logged, again);
   if (d.ops_that_differ == 0) return true;

@@ -34,7 +34,8 @@ struct SweepCommand {
 
 int list_metrics() {
   for (const sweep::Metric& m : sweep::metrics()) {
-    fmt::print("{:<16} {}{}\n", m.name, m.meaning,
+    fmt::print("{:<16} {}{}{}\n", m.name, m.meaning,
+               kernbench::title_of(m.name) != m.name ? "; percent in text and pages" : "",
                m.of == sweep::Metric::Of::explained_run ? " (simulates with --explain)" : "");
   }
   return 0;

@@ -99,11 +99,13 @@ Command add_tune(CLI::App& app) {
       "tune", "Find the best of many points: simulate all on a small machine, then the better ones on larger machines");
   cmd->allow_extras();
   c->plan.add_to(*cmd);
-  positive_number(cmd->add_option("--budget", c->options.budget,
-                                  "simulate at most this share of all points, but at least two on the full machine"),
-                  1)
-      ->capture_default_str()
-      ->type_name("SHARE");
+  number_or_percent(
+      cmd->add_option(
+          "--budget", c->options.budget,
+          "simulate at most this share of all points, such as 10% or 0.1, but at least two on the full machine"),
+      1)
+      ->default_str(fmt::format("{:g}%", 100 * c->options.budget))
+      ->type_name("PERCENT%");
   whole_number(
       cmd->add_option("--seed", c->options.seed, "seed of the sample, if the budget does not allow all points"))
       ->capture_default_str();

@@ -22,7 +22,7 @@ class HostObserver {
   /// The host writes to the device, or reads from it; its requests carry the id (MemoryRequest::part_of).
   virtual void transfer_started(const void* /*id*/, bool /*write*/, uint64_t /*nbytes*/, double /*t*/) {}
   virtual void transfer_done(const void* /*id*/, double /*t*/) {}
-  /// A program's delay, told at its start; a launch may follow it.
+  /// A program delays until a time. Called at the start of the delay; a launch may follow it.
   virtual void host_waits(const SourceLine&, double /*until*/) {}
   /// A launch leaves the host for PEs, by index, over a path that completions use too; the host gets the completion of
   /// some PEs, by their places in the launch; the host gets the last completion.

@@ -150,7 +150,7 @@ void Activity::add_way(const FabricTransaction& x, Span span) {
     const uint64_t bits = response ? back_bits : there_bits;
     if (bits == 0) continue;
     for (const PathHop& hop : x.path(response)) {
-      if (!x.carries(response, hop.number)) continue;  // once an edge of a multicast or a reduction
+      if (!x.carries(response, hop.number)) continue;  // once per edge of a multicast or a reduction
       add_edge(hop.link->edge, bits, span);
       if (hop.number > 0) add_router(hop.node().owner().index(), bits, span);
     }

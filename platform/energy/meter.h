@@ -47,7 +47,7 @@ class Meter : private ActivitySink {
   };
   const PowerSeries& power() const { return all_; }
   const std::deque<Power>& powers() const { return powers_; }
-  /// Energy from one time to another since the start, J, as far as windows tell. After account().
+  /// Energy between two times, J, to the precision of the windows. Call it after account().
   double joules_between(double from_ns, double to_ns) const;
   /// Mean power of a window with this energy.
   static double watts(Rontojoules window) { return joules(window) / (static_cast<double>(kWindowFs) * 1e-15); }

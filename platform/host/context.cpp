@@ -75,7 +75,7 @@ Tensor Context::named(const std::string& name, TensorSpec::Role role) const {
     throw InputError("program " + spec_.name + " has no " + (role == TensorSpec::Role::in ? "input" : "output") + " '" +
                      name + "'");
   }
-  if (!has(name)) throw InputError("input '" + name + "' is not there: bring_in() places it");
+  if (!has(name)) throw InputError("input '" + name + "' is not in memory; bring_in() places it");
   return Tensor(parts_->tensors.named(name));
 }
 
@@ -142,7 +142,7 @@ void Context::free(const Tensor& t, const char* file, int line) {
 void Context::bring_in(const std::string& input, const char* file, int line) {
   at(file, line, [&] {
     const ProgramTensor* t = spec_.tensor(input);
-    if (!t || !t->is_input() || has(input)) throw InputError("'" + input + "' is no input, or there already");
+    if (!t || !t->is_input() || has(input)) throw InputError("'" + input + "' is no input, or is already in memory");
     give_back_freed();
     parts_->tensors.add_named(*t, params_);
     if (options_.place_late) options_.place_late(*t);

@@ -139,7 +139,8 @@ class Context {
   /// reports where it was freed.
   void free(const Tensor&, KERNBENCH_TL_HERE);
 
-  /// Puts an input of the spec that is not there in place: no copy, no time. It may take the room of what was freed.
+  /// Places an input of the spec that is not in memory. This copies nothing and takes no time. The input may reuse the
+  /// room of freed tensors.
   void bring_in(const std::string& input, KERNBENCH_TL_HERE);
   /// Frees an input of the spec, after its enqueued operations.
   void take_out(const std::string& input, KERNBENCH_TL_HERE);

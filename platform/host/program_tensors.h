@@ -29,7 +29,7 @@ class ProgramTensors {
   const std::vector<Places>& made() const { return made_; }
   /// InputError for a tensor of the spec.
   void free(const Tensor&, const SourceLine& where);
-  /// Frees a tensor of the spec.
+  /// Frees a tensor that the program's spec declares.
   void take_out(const std::string& name, const SourceLine& where);
   /// Releases freed tensors that no operation uses. No kernel may run, because its memory must stay valid.
   void give_back_freed();

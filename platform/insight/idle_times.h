@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For what the PEs of a run wait between kernels: for the slowest of their launch, or for launches on other PEs.
+// Idle times of PEs between kernels, by cause: the slowest PE of their launch, or launches on other PEs.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,27 @@ class IdleTimes {
 
   void starts(size_t pe, double t);
   void ends(size_t pe, double t);
-  /// The PE's kernel exchanges messages or flags: what it waits for is no imbalance.
+  /// The PE's kernel exchanges messages or flags, so its waits are no imbalance.
   void exchanges(size_t pe) { pes_[pe].exchanges = true; }
   /// All PEs of a launch have ended.
   void launch_ends(uint32_t launch, const std::vector<size_t>& pes);
 
-  /// Sums over the PEs that `works` has, until `end`.
+  /// Sums over the PEs of `works`, until `end`.
   struct Found {
-    double slowest = 0;        ///< a launch's other PEs wait for its slowest
-    uint32_t launch = 0;       ///< which has most of it
-    size_t pe = 0;             ///< its slowest
-    double others = 0;         ///< they wait while a launch runs on other PEs
-    size_t waits_most = 0;     ///< the PE that does so longest
-    double waits_most_ns = 0;  ///< for so long
+    double slowest = 0;        ///< PEs wait for the slowest PE of their launch
+    uint32_t launch = 0;       ///< the launch with most of it
+    size_t pe = 0;             ///< its slowest PE
+    double others = 0;         ///< PEs wait while a launch runs on other PEs
+    size_t waits_most = 0;     ///< the PE that waits longest for others
+    double waits_most_ns = 0;  ///< its wait
   };
   Found found(const std::vector<bool>& works, double end);
 
  private:
   struct Pe {
-    double from = -1, to = -1;  ///< of its last kernel; negative: none
+    double from = -1, to = -1;  ///< span of its last kernel; negative: none
     double busy = 0;
-    double waits = 0, slowest = 0;  ///< for the end of launches; of these, of kernels that exchange nothing
+    double waits = 0, slowest = 0;  ///< for the end of launches; part of kernels without exchanges
     double launch_to = -1;          ///< when the last PE of its launch ended
     uint32_t launch = 0;
     bool runs = false, exchanges = false, alone = true;

@@ -22,7 +22,7 @@
 namespace kernbench::insight {
 namespace {
 
-/// The path with each repeated part as long as all that it stands for.
+/// The path, in which each repeated part is as long as all parts that it represents.
 std::vector<PathStep> stretched(const std::vector<PathStep>& path, const RunFigures& run) {
   if (run.repeated.empty()) return path;
   std::vector<PathStep> all;
@@ -45,7 +45,7 @@ std::vector<PathStep> stretched(const std::vector<PathStep>& path, const RunFigu
   return all;
 }
 
-/// The moments of the path at which repeated parts begin and end.
+/// The events of the path at which repeated parts begin and end.
 std::vector<RunGraph::Repeated> repeated(const CriticalPath& path, const RunFigures& run) {
   std::vector<RunGraph::Repeated> all;
   const auto moment_at = [&](double ns) {
@@ -421,7 +421,7 @@ void set_uneven(Insight& r, const topology::Graph& system, RunGraphRecorder& rec
               fmt::format("{} for {}", system.pes[f.waits_most].id, percent(f.waits_most_ns / r.run_ns))};
 }
 
-/// Of each limit: choices that cost nothing, as options; else the attributes' names.
+/// For each limit: choices that cost nothing, as options; else the attributes' names.
 void set_limits(Insight& r, const topology::Graph& system) {
   std::array<std::set<std::string>, kLimits> options, names;
   std::set<std::string> seen;
@@ -557,7 +557,7 @@ std::string largest_blame(const Insight& r) {
   return text + ". ";
 }
 
-/// What is no part of the path, and would save more than what bounds it: a limit, or work that is spread unevenly.
+/// A cause outside the path that would save more than the bottleneck: a limit, or work that is spread unevenly.
 std::string first_cause(const Insight& r) {
   double most = std::max(r.saved_by_bound, 0.01);
   std::string text;
@@ -570,7 +570,7 @@ std::string first_cause(const Insight& r) {
     const Insight::Unlimited& u = r.unlimited.front();
     const std::string& by = r.set_by[static_cast<size_t>(u.limit)];
     const double share = 1 - u.ns / r.sim_ns;
-    take(share, fmt::format("It waits for {} first: without that limit it would take up to {} less{}. ",
+    take(share, fmt::format("The run waits for {} first: without that limit it would take up to {} less{}. ",
                             title_of(u.limit), percent(share), by.empty() ? "" : " (" + by + ")"));
   }
   const auto evenly = [](const Insight::Uneven& u) {

@@ -34,7 +34,7 @@ struct RunFigures {
     uint64_t dma_bytes = 0;
   };
   std::vector<Pe> pes;
-  /// Parts of the run that stand for several of the model: since the run's begin, in order, without overlaps.
+  /// Parts of the run that represent several parts of the model, in order, without overlaps. Times since its start.
   struct Repeated {
     double from_ns = 0, to_ns = 0, times = 1;
   };
@@ -96,10 +96,10 @@ struct Insight {
     bool other_order = false;
   };
   std::vector<Unlimited> unlimited;
-  /// What the attributes of the machine's nodes that declare the limit are set by: options where that costs nothing.
+  /// By limit: the attributes that declare it, or the options that set it if the change costs nothing.
   std::array<std::string, kLimits> set_by{};
-  /// Shares of the time of all PEs: of those without work; of those that wait for the slowest of their launch; of those
-  /// that wait while launches run on others. With work spread evenly the run would take up to so much less.
+  /// Idle shares of the time of all PEs: PEs without work; PEs that wait for the slowest of their launch; PEs that wait
+  /// while launches run on others. With work spread evenly, the run would be shorter by up to this share.
   struct Uneven {
     double share = 0;
     std::string where;  ///< "in launch 3 (gemm) for sip0.cube0.pe1"

@@ -27,7 +27,7 @@ void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
   }
 }
 
-/// Of the links that data pass; of none, the memory.
+/// The slowest link on the data's path; without links, the memory.
 CostPart slowest_of(const std::vector<CostPart>& per_byte, uint32_t memory) {
   const auto less = [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; };
   const auto slowest = std::max_element(per_byte.begin(), per_byte.end(), less);
@@ -191,7 +191,7 @@ void RunGraphRecorder::post_started(const Component& initiator, const FabricTran
   begin(a, it->second.at, t);
 }
 
-/// A branch has come as far as what carried it.
+/// A branch starts with the progress of the transaction that carried it.
 void RunGraphRecorder::branched(const FabricTransaction& from, const FabricTransaction& branch, uint32_t flit) {
   const Access* source = find(from);
   if (!source) return;
@@ -360,7 +360,7 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   const CostPart overhead = overhead_of(memory);
   const Moment free = graph_.ns(m.free) < t + RunGraph::kSameNs ? m.free : m.bound;
   causes_ = {then(there, overhead)};
-  // One that answers later may begin before it is done with others.
+  // A memory that schedules requests may begin before it has finished others.
   if (graph_.ns(free) < t + RunGraph::kSameNs) causes_.push_back({free, graph_.cost(overhead)});
   a.queued = add(t + overhead.ns, a.op);
 }
@@ -408,7 +408,7 @@ Cost RunGraphRecorder::held_channel(const MemoryTarget& memory, const FabricTran
   return graph_.plus(graph_.cost(held), excess);
 }
 
-/// The last time that the flag was written after `since`, not after `until`; 0: it was not.
+/// The last write of the flag after `since` and up to `until`; 0: none.
 Moment RunGraphRecorder::written(uint64_t address, Moment since, double until) const {
   const auto flag = flags_.find(address);
   if (flag == flags_.end()) return 0;
@@ -418,7 +418,7 @@ Moment RunGraphRecorder::written(uint64_t address, Moment since, double until) c
   return 0;
 }
 
-/// Flags are known from their first poll on.
+/// A flag is recorded from its first poll on.
 void RunGraphRecorder::poll_or_write(const Access& a, const FabricTransaction& x) {
   if (x.write) {
     for (auto f = flags_.lower_bound(x.address); f != flags_.end() && f->first < x.address + x.nbytes; ++f)
@@ -454,7 +454,7 @@ void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransact
         causes_.push_back(behind(a.queued, memory, x, t - x.own_service_ns));
     }
   }
-  // A poll that finds a change made on its way there waits for that.
+  // A poll waits for a change that was made while the poll was on its way.
   if (polls(a) && !x.write) {
     const auto command = commands_.find(a.item->command);
     const Moment asked = command == commands_.end() ? 0 : command->second.at;
@@ -481,7 +481,7 @@ std::optional<Cost> RunGraphRecorder::spent(Moment from, const MemoryTarget& mem
     parts.push_back({s.resource, false, memory.index(), ns});
     rest -= ns;
   }
-  // Data that have come go on as fast as their way lets them.
+  // The rest is the data's transfer over their slowest link.
   const Way& way = way_of(*x.route);
   parts.push_back(slowest_of(x.write ? way.write_inner : way.read_inner, memory.index()));
   parts.back().ns = rest;
@@ -524,7 +524,7 @@ Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTrans
   const Way& way = way_of(*x.route);
   const bool past_edge = x.served_whole && x.route->target && x.route->target->is_past_its_edge();
   if (past_edge && a.served.empty() && x.service_bound == ServiceBound::memory && !x.is_atomic()) {
-    // Its last data leave when the memory is done, whenever the header has left.
+    // Its last data leave when the memory is done, independently of the header.
     CostPart rest = slowest_of(way.read_inner, x.route->target->index());
     rest.ns = x.tail_ns - x.covered_ns;
     causes_.push_back({a.finished, way_cost(x, true)});

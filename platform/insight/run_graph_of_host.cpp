@@ -85,7 +85,7 @@ void RunGraphRecorder::host_waits(const SourceLine& where, double until) {
   delays_.emplace_back(until, graph_.op("delay", where));
 }
 
-/// Of the delay that the host has waited for since it was told something.
+/// The delay that the host has waited for since its last event.
 OpNumber RunGraphRecorder::host_line(double t) {
   const auto over = [&](const auto& d) { return d.first <= graph_.ns(host_); };
   delays_.erase(std::remove_if(delays_.begin(), delays_.end(), over), delays_.end());

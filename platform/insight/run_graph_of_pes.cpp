@@ -80,7 +80,7 @@ void RunGraphRecorder::kernel_polls(const Pe& pe, double, double) {
   idle_.exchanges(pe.index);
 }
 
-/// Where the flag has changed in the interval, the kernel waits for that, then for its poll.
+/// If the flag changed in the interval, the kernel waits for the change, then for its poll.
 void RunGraphRecorder::end_of_interval(PeState& s, double to) {
   s.pauses = false;
   const Moment change = written(s.flag, s.polled, to), from = change != 0 ? change : s.kernel;

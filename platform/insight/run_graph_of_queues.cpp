@@ -35,7 +35,7 @@ void RunGraphRecorder::slot_taken(const Pe& pe, const QueueSegment& segment, dou
     if (number >= slots && number - slots < of.credits.size())
       causes_.push_back({of.credits[number - slots], graph_.marked(Limit::slots)});
   };
-  // A send_all takes its slots when each of its ports has one. Ports before this one have counted the segment already.
+  // A send_all takes its slots when each of its ports has a free one. Earlier ports have counted the segment already.
   bool counted = true;
   for (const uint32_t p : segment.sent_by->ports) {
     if (p == segment.sender_port) counted = false;
@@ -65,7 +65,7 @@ void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segm
   if (segment.last()) note(s.calls_done, segment.seq, s.comm_free);
 }
 
-/// Adds what its leaving waits for to the causes.
+/// Adds the causes that the segment's departure waits for.
 void RunGraphRecorder::leaves(const QueueSegment& segment, const Segment& sent) {
   const Route& route = *segment.route;
   const PathHop source = route.path(false)[0];

@@ -143,7 +143,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Moment comm_free = 0, inbound_free = 0, writer_free = 0, reader_free = 0;
     Cause comm_asked, inbound_asked, reader_asked;
     const QueueSegment* reading = nullptr;
-    // Of tl.wait_until: the flag that the last poll read, and when it had done that.
+    // Of tl.wait_until: the flag that the last poll read, and the end of that poll.
     uint64_t flag = 0;
     Moment polled = 0;
     bool pauses = false;  ///< until the next poll
@@ -208,7 +208,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     OpNumber op = 0;                                  ///< of the last message
     Cost in = CostPart::kNobody, ready = 0, out = 0;  ///< costs to the node, at the link, and to its other end
   };
-  /// A word that kernels poll (tl.wait_until): when it was written last, and before that.
+  /// A word that kernels poll (tl.wait_until): its last two writes.
   struct Flag {
     Moment written = 0, before = 0;
   };
@@ -252,7 +252,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Cost way_cost(const FabricTransaction&, bool back);
   Cause at_memory(const FabricTransaction&, Access&);
   Cause behind(Moment before, const MemoryTarget&, const FabricTransaction&, double t);
-  /// What the memory says of its time from the moment to t; nothing where it does not say.
+  /// The memory's breakdown of its time from the event to t; nothing if it provides none.
   std::optional<Cost> spent(Moment from, const MemoryTarget&, const FabricTransaction&, double t);
   Cost held_channel(const MemoryTarget&, const FabricTransaction&, CostPart held);
   void finished(const MemoryTarget&, const FabricTransaction&, Access&, double t);

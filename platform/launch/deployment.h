@@ -76,9 +76,8 @@ class Deployment {
     bool output = false;
     DType dtype = DType::f32;
     Dims shape;
-    std::vector<uint64_t> bases;                    ///< by shard
-    std::vector<uint32_t> homes;                    ///< by shard: the PE whose slice holds it; empty: shard p is at PE
-                                                    ///< p
+    std::vector<uint64_t> bases;  ///< by shard
+    std::vector<uint32_t> homes;  ///< by shard: the PE whose slice holds it; empty: PE p holds shard p
     std::shared_ptr<const VirtualMapping> mapping;  ///< null: no room for virtual addresses
   };
   void place(const TensorSpec&, const Params&, Placed&);

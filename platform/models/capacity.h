@@ -38,14 +38,14 @@ struct Capacity {
   std::string slice;  ///< the fullest slice
   uint64_t slice_needs = 0, slice_has = 0;
   uint64_t rings = 0, tcm_has = 0;
-  std::string fullest_phase = "";  ///< if phases' weights are placed in turn: the phase that is counted
+  std::string fullest_phase = "";  ///< if each phase's weights replace those of the last: the counted phase
   bool fits() const { return slice_needs <= slice_has && rings <= tcm_has; }
 };
 
 /// Counts all layers of the model, simulated or not. Activations: those of one layer in the largest phase, as if none
-/// were freed before the layer ends. Weights that are placed in turn: what lies there in the fullest phase.
+/// were freed before the layer ends. If each phase's weights replace those of the last, the fullest phase counts.
 Capacity capacity_of(const ModelProgram&, const Room&);
-/// If the phases' layouts of the weights do not fit together, they are placed in turn.
+/// If the phases' layouts of the weights do not fit together, each phase's weights replace those of the last.
 Capacity place_to_fit(ModelProgram*, const Room&);
 
 std::string capacity_text(const Capacity&);

@@ -36,7 +36,7 @@ struct LayerSizes {
   int64_t ranks = 1;
   int64_t experts = 0, per_token = 0;  ///< 0: no experts, one MLP; `hidden` is the width of one expert
   int64_t groups = 1;                  ///< expert-parallel groups of ranks
-  std::vector<int64_t> expert_order;   ///< in which the groups hold them; empty: by number
+  std::vector<int64_t> expert_order;   ///< order of the experts over the groups; empty: by number
   bool weights_of_chosen = true;       ///< softmax over the chosen experts' logits, not over all
   int64_t prompt() const { return rows - sequences; }
   int64_t turned() const { return rotary > 0 ? rotary : head_dim; }  ///< rotated elements of a head

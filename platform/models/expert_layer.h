@@ -13,7 +13,7 @@
 
 namespace kernbench::models {
 
-/// Experts and the ranks that hold them; empty: all ranks.
+/// Experts, and the ranks that hold them. Without ranks: all ranks.
 struct ExpertGroup {
   std::vector<int64_t> experts;
   std::vector<uint32_t> ranks;

@@ -20,8 +20,8 @@ enum class Use : uint8_t { weights, cache, table, io };
 struct ModelTensor {
   ProgramTensor tensor;
   Use use = Use::io;
-  int64_t layer = -1;              ///< -1: of no layer
-  size_t phase = 0;                ///< the phase whose layout it has, and the first that uses it
+  int64_t layer = -1;              ///< -1: no layer
+  size_t phase = 0;                ///< the phase whose layout it has, which is its first user
   std::vector<size_t> users = {};  ///< the phases that use it, in order
   std::string own = "";            ///< name without the phase
 };
@@ -59,11 +59,11 @@ class ModelProgram {
   ModelProgram(const ModelSpec&, const Plan&, int64_t pes);
   ModelProgram(const ModelProgram&) = delete;  // its spec's functions refer to this object
 
-  /// Weights lie in memory in the phases that use them only, each phase's in the room of the phase before. To be called
-  /// before the run.
+  /// Keeps weights in memory only during the phases that use them. Each phase's weights replace those of the phase
+  /// before. Call it before the run.
   void place_in_turn();
   bool placed_in_turn() const { return in_turn_; }
-  /// Whether the tensor lies in memory during the phase.
+  /// Whether the tensor is in memory during the phase.
   bool is_there(const ModelTensor& t, size_t phase) const;
 
   const ModelSpec& model() const { return model_; }
@@ -89,8 +89,8 @@ class ModelProgram {
   const std::vector<Route>& routes() const { return routes_; }
   /// Mean number of distinct experts that a step's rows choose in a layer; 0 without experts.
   double experts_chosen(size_t phase) const;
-  /// Valid after the run: experts in an order (Plan::expert_order) that gives the busiest group less to do; empty: none
-  /// was found, or there are no groups.
+  /// Valid after the run: an order of experts (Plan::expert_order) that gives the busiest group less work; empty if
+  /// none was found or if there are no groups.
   std::vector<int64_t> even_order() const;
   /// The number of key ranges per sequence in a phase, and the capacity of each.
   struct Ranges {

@@ -56,7 +56,7 @@ struct ModelReport {
 };
 
 ModelReport report_of(const ModelProgram&, const Capacity&, const Peaks&, const ProgramReport&);
-/// With --repeat: the run's parts in which simulated layers stand for several.
+/// With --repeat: the run's parts in which a simulated layer represents several.
 std::vector<RunReport::Repeated> repeated_parts(const ModelProgram&, const ProgramReport&);
 /// Report of a model that does not fit: nothing was run.
 ModelReport report_of(const ModelProgram&, const Capacity&);

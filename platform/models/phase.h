@@ -40,7 +40,7 @@ struct Plan {
   std::vector<Phase> phases;
   int64_t ranks = 1;          ///< SIPs that split each layer: tensor times expert parallelism
   int64_t expert_groups = 1;  ///< expert-parallel groups of ranks
-  /// Experts in the order in which the groups hold them; empty: by number.
+  /// Order of the experts over the groups; empty: by number.
   std::vector<int64_t> expert_order;
   bool routed = false;      ///< experts are chosen by the router's logits, not given
   int64_t stages = 1;       ///< pipeline-parallel stages, each of `ranks` SIPs

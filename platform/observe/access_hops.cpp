@@ -62,7 +62,7 @@ void AccessHops::branched(const FabricTransaction& from, const FabricTransaction
   b.arrive_ns = arrive_ns;
 }
 
-/// Adds the hop at which it ends.
+/// Adds the last hop.
 void AccessHops::arrive(const FabricTransaction& x, Access& a, double t) {
   AccessHop last;
   if (a.hops.empty()) {  // a foreign initiator next to the memory
@@ -86,7 +86,7 @@ void AccessHops::end(const FabricTransaction& x, double t) {
     x.multicast->for_each([&](const FabricTransaction& m) {
       const auto branch = under_way_.find(&m);
       if (branch == under_way_.end()) return;
-      // An acknowledgement that others stand for ends where they meet.
+      // An acknowledgement that another one represents ends where both meet.
       arrive(m, branch->second, std::max(branch->second.arrive_ns, m.done_ns));
       a.hops.insert(a.hops.end(), branch->second.hops.begin(), branch->second.hops.end());
       under_way_.erase(branch);

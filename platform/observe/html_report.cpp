@@ -165,7 +165,7 @@ std::string HtmlReport::data(const RunReport& r) const {
     f("name", r.kernel)("topology", r.topology)("sim_ns", r.end_ns)("start_ns", r.start_ns)("launch", r.launch);
     f("transfer", r.timed_transfer ? "timed" : "instant")("events", r.events)("wall_s", r.wall_s);
     f("verified", r.verified)("passed", passed(r.tensors))("params", r.params)("notes", r.notes);
-    f("insight", *r.insight)("figures", [&] { describe_figures(f, r); }).given("energy", r.energy);
+    f("insight", *r.insight)("figures", [&] { describe_figures(f, r, true); }).given("energy", r.energy);
     f("resource_titles", [&] {
       for (size_t i = 0; i < insight::kResources; ++i)
         f(name_of(static_cast<insight::Resource>(i)), title_of(static_cast<insight::Resource>(i)));

@@ -400,7 +400,7 @@ void TransactionRecorder::write_hops(const Transaction& access, const FabricTran
     ftr_.end();
     relate(begins ? "hops" : "next", begins ? access : before, hop);
     before = hop;
-    begins = h.edge == AccessHop::kNoEdge;  // the next one is of a multicast's other branch
+    begins = h.edge == AccessHop::kNoEdge;  // the next hop belongs to another branch of a multicast
   }
 }
 

@@ -346,7 +346,7 @@ std::string ProgramPlayer::not_ended() const {
       std::string ids;
       for (const uint32_t i : missing) ids += (ids.empty() ? "" : ", ") + platform_.graph().nodes[i].id;
       if (!ids.empty() && missing.size() < operations[n].sources())
-        text += fmt::format("; reduction {}: operation {} has not come from {}", name, n, ids);
+        text += fmt::format("; reduction {}: operation {} is missing from {}", name, n, ids);
     }
   }
   return text;

@@ -276,7 +276,7 @@ class ProgramReader : private JsonFieldReader {
     const uint64_t addr = address(o, path), nbytes = static_cast<uint64_t>(number(o, path, "nbytes", 1, kMostBytes));
     group(path + ".addr", {{addr, nbytes}}, p, *ranged);
     if (ranged->groups.size() > 1)
-      fault(path + ".addr", "the range lies in several memories, expected one for a reduction");
+      fault(path + ".addr", "found a range in several memories, expected one memory for a reduction");
     c.command->ranged = std::move(ranged);
     c.group = text(o, path, "group", "");
     if (c.group.empty()) return;
@@ -314,7 +314,7 @@ class ProgramReader : private JsonFieldReader {
         fault(fmt::format("{}.addrs[{}]", path, i), "found " + shown((*addrs)[i]) + ", expected an address");
       }
     }
-    if (addrs && addrs->empty()) fault(path + ".addrs", "is empty, expected an address or more");
+    if (addrs && addrs->empty()) fault(path + ".addrs", "found no address, expected one or more");
     if (part.to.addresses.empty()) return;
     c.command->dma = {part.to.addresses.front(), part.nbytes, {1, part.nbytes, 0}, nullptr};
     const auto& blocks = machine_.graph().pes[p.index].blocks;

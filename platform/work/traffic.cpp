@@ -62,7 +62,7 @@ class TrafficDriver {
 
   std::vector<TrafficResult> take_results() { return std::move(results_); }
   size_t unfinished() const { return requests_.size() - finished_; }
-  /// "reduction g3: not granted: sip0.pcie_ep", for each that waits for sources.
+  /// A line such as "reduction g3: not granted: sip0.pcie_ep" for each reduction that waits for sources.
   std::vector<std::string> waiting_groups() const {
     std::vector<std::string> lines;
     for (const auto& [name, reduction] : groups_) {
@@ -192,8 +192,8 @@ class TrafficDriver {
   size_t finished_ = 0;
 };
 
-/// A copy of the process plays the groups one after the other, each alone, with all its sources at one instant. The
-/// times of their sources, in the order of the groups.
+/// Latencies of the groups' sources, in the order of the groups. A forked process simulates each group alone, with all
+/// its sources at one instant.
 std::vector<double> times_alone(Platform& platform, const std::vector<TrafficRequest>& requests,
                                 const TrafficGroups& groups) {
   std::vector<double> times;
@@ -212,7 +212,7 @@ std::vector<double> times_alone(Platform& platform, const std::vector<TrafficReq
     TrafficDriver driver(platform, alone, nullptr, numbers);
     simulate();
     throw_if_stopped(platform.machine());
-    if (driver.unfinished() > 0) throw RunError("a reduction alone does not complete");
+    if (driver.unfinished() > 0) throw RunError("a reduction without other traffic does not complete");
     std::string text;
     for (const TrafficResult& r : driver.take_results()) text += fmt::format("{} ", r.done_ns - r.grant_ns);
     return text;

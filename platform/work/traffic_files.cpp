@@ -120,7 +120,7 @@ class TrafficReader {
     fault(field, fmt::format("found {}, expected {}", in_quotes(found), what));
   }
 
-  /// The sources of a group agree, and their ways are a tree. A group of one is a red.
+  /// Checks that the sources of a group agree and that their routes are a tree. A group of one is a red.
   void check_groups(Traffic& traffic) {
     for (auto it = traffic.groups.begin(); it != traffic.groups.end();) {
       const auto& [name, sources] = *it;
@@ -152,7 +152,7 @@ class TrafficReader {
         return;
       }
     }
-    expected("header", line, fmt::format("'{}', with acks and group behind it if needed", kHeader).c_str());
+    expected("header", line, fmt::format("'{}', optionally followed by acks and group", kHeader).c_str());
     throw InputError(faults_);
   }
 

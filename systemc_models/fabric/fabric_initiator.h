@@ -24,7 +24,7 @@ struct MemoryRequest {
   DataMover* mover = nullptr;     ///< moves its bytes; null: timing only
   const uint8_t* data = nullptr;  ///< of a write, for foreign observers of the payload; null: contents of memory
   const MulticastTo* multicast = nullptr;  ///< of a write: all its destinations; the first is `address`
-  Reduction* reduction = nullptr;          ///< of a red: what it is a source of; lives as long
+  Reduction* reduction = nullptr;          ///< of which the request is a source; outlives the request
   const void* part_of = nullptr;           ///< for observers: the origin of several requests; null: a single request
   /// Called when the request stops waiting. Returns the request that takes its place in the line, issued since, or
   /// null. Unset: it represents only itself.

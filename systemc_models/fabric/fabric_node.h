@@ -97,9 +97,9 @@ class FabricNode {
   virtual bool takes_memory_traffic() const { return true; }
   /// Passes data on only after all of it has arrived.
   virtual bool stores_and_forwards() const { return false; }
-  /// What it adds of reductions on the way; null: it adds nothing.
+  /// How it adds messages of reductions on the way; null: it adds none.
   virtual const ReduceRules* reduce_rules() const { return nullptr; }
-  /// Whether collectives may count on multicasts through it (attribute `multicast`).
+  /// Attribute `multicast`: whether collectives may send multicasts through it.
   virtual bool multicasts() const { return false; }
   /// Cost of a passing message that arrived by `from` (null beside a foreign block). Called by PathHop::cost().
   virtual NodeCost passing_cost(const PassingMessage&, const Link* /*from*/) const { return {end_ns(), 0}; }

@@ -44,11 +44,11 @@ class FabricObserver {
   /// A transaction (in flit mode: a flit, ready there at `ready`) holds a channel of the memory in [from, to).
   virtual void channel_taken(const MemoryTarget&, const FabricTransaction&, size_t /*channel*/, double /*ready*/,
                              double /*from*/, double /*to*/) {}
-  /// An initiator's transaction was granted; it is complete. Of a multicast, told for its first destination's.
+  /// An initiator's transaction was granted; it is complete. Of a multicast, only the first destination's is reported.
   virtual void access_started(const Component&, const FabricTransaction&, double /*t*/) {}
   virtual void access_done(const Component&, const FabricTransaction&, double /*t*/) {}
-  /// Flit `flit` of a multicast (in other link modes the message, flit 0) goes on from a fork in `branch` too, which so
-  /// far `from` has carried.
+  /// At a fork, `branch` gets a copy of flit `flit` of a multicast, which `from` has carried so far. In other link
+  /// modes the message is copied, as flit 0.
   virtual void branched(const FabricTransaction& /*from*/, const FabricTransaction& /*branch*/, uint32_t /*flit*/) {}
   /// Of a reduction: `to` (in flit mode: its flit `flit`) has come as far as `from`, which it waited for: the last
   /// message of a sum, the memory's service, or the acknowledgement before a fork.

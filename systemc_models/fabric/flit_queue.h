@@ -28,7 +28,7 @@ struct FlitQueue {
     last = &f;
   }
   void pop() { first = first->behind; }
-  /// Whether its flits have come over a link to a node that passes them on.
+  /// Whether its flits wait at a node that forwards them, after they arrived over a link.
   bool passes_on() const { return place == Place::input || place == Place::branch; }
 
   Place place;

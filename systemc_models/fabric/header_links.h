@@ -174,7 +174,7 @@ class HeaderLinks : public LinkMode {
     if (request_on(x, out) && respond_on(x, out)) pass_response(x);
   }
 
-  /// A message of a reduction arrives where messages are added; the sum goes on when all are there.
+  /// A message of a reduction arrives at a node that adds. The sum continues when all messages have arrived.
   void meet(FabricTransaction& x, Router& router, FabricPort& in) {
     const NodeCost cost = router.cost_of(x, false, in);
     const std::vector<Reduction::Arrival>* come =
@@ -324,7 +324,7 @@ class HeaderLinks : public LinkMode {
     FabricTransaction* x = reduction.served(message, finish_ns);
     if (!x) return;
     if (!fabric_.responses_travel()) {
-      // A copy: the last end may be that of the operation.
+      // A copy, because the last source's end may end the reduction.
       std::vector<FabricTransaction*> sources;
       reduction.for_each([&](FabricTransaction& s) { sources.push_back(&s); });
       for (FabricTransaction* s : sources) s->initiator->end_at(*s, reduction.finished_ns());

@@ -22,8 +22,8 @@ struct Fork;
 struct Branch : FlitQueue {
   Branch(Fork& f, FabricTransaction& x) : FlitQueue(Place::branch), fork(f), transaction(x) {}
   Fork& fork;
-  FabricTransaction& transaction;  ///< that carries the message on
-  uint32_t taken = 0;              ///< flits that have gone
+  FabricTransaction& transaction;  ///< carries the message from here on
+  uint32_t taken = 0;              ///< number of flits that have left
 };
 
 /// A multicast at a fork, from its first flit's arrival until every branch has taken the last. The flits in the buffer
@@ -32,7 +32,7 @@ struct Fork {
   explicit Fork(InputChannel& v) : input(v) {}
   InputChannel& input;
   bool comes = true;             ///< its last flit has not arrived
-  std::vector<Branch> branches;  ///< the first carries the message that has come
+  std::vector<Branch> branches;  ///< the first has the transaction of the arriving message
 };
 
 /// The buffer of a virtual channel; without a limit, of one message.
@@ -67,7 +67,7 @@ class InputPort {
   InputChannel& append(Flit&);
   /// Removes the first flit.
   void pop(InputChannel&);
-  /// A flit goes that may stand behind others.
+  /// Removes a flit that may be behind others.
   void remove(InputChannel&, Flit&);
   InputChannel& channel(uint32_t message_class, uint32_t number) { return *by_number_[message_class][number]; }
 

@@ -31,9 +31,10 @@ struct MemoryParameters : BufferParameters {
   static void describe(List& list) {
     BufferParameters::describe(list);
     list.add(&MemoryParameters::request_ns, "request_ns", "ns",
-             "least time between two requests that one edge brings, of whatever size")
+             "minimum interval between two requests of any size on one edge")
         .latency();
-    list.add(&MemoryParameters::read_request_ns, "read_request_ns", "ns", "the same before a read; default: request_ns")
+    list.add(&MemoryParameters::read_request_ns, "read_request_ns", "ns",
+             "the interval before a read; default: request_ns")
         .latency();
   }
 };
@@ -138,7 +139,7 @@ struct MemoryCounter {
   double value;
 };
 
-/// Part of the time that a memory takes.
+/// Part of a memory's time, by the resource that took it.
 struct TimeShare {
   Resource resource = Resource::memory;
   double ns = 0;
@@ -189,9 +190,9 @@ class MemoryTarget : public Component, public FabricNode {
   virtual bool zero_load_is_exact() const { return true; }
   /// The counters, always the same in the same order.
   virtual std::vector<MemoryCounter> counters() const { return {}; }
-  /// What a memory that answers later did from when a transaction could begin (or later) to to_ns: what the transaction
-  /// waited for. The rest up to to_ns is its path's. Empty: unknown, it counts as the memory's overhead. For observers,
-  /// while they are told of the transaction.
+  /// Parts of a transaction's wait at a memory that schedules requests, from from_ns to to_ns. from_ns is not earlier
+  /// than the transaction could begin. Time that no part covers belongs to its path. Empty: unknown, so the wait counts
+  /// as the memory's overhead. Observers may call this only while the transaction is reported to them.
   virtual std::vector<TimeShare> spent(const FabricTransaction&, double /*from_ns*/, double /*to_ns*/) const {
     return {};
   }

@@ -47,20 +47,21 @@ void Reduction::check_tree() const {
     for (const Hop& h : r.hops) {
       const auto [at, added] = leaves.emplace(&h.out->node(), std::make_pair(h.out, &r));
       if (!added && at->second.first != h.out)
-        throw AccessError(fmt::format("the ways of {} and {} to {} part at {}; expected a tree", id,
+        throw AccessError(fmt::format("the routes of {} and {} to {} part at {}; expected a tree", id,
                                       at->second.second->hops.front().out->node().owner().id(), r.target->id(),
                                       h.out->node().owner().id()));
     }
     for (size_t i = 0; sources_.size() > 1 && !r.own_back.empty() && i < r.hops.size(); ++i) {
       if (r.own_back.size() != r.hops.size() || r.own_back[i].out != r.hops[i].out)
-        throw AccessError(fmt::format("the way back from {} to {} does not mirror the way there", r.target->id(), id));
+        throw AccessError(
+            fmt::format("the return path from {} to {} does not mirror the path there", r.target->id(), id));
     }
   }
   for (const Source& s : sources_) {
     for (const Source& o : sources_) {
       const auto passes = [&](const Hop& h) { return &h.out->node() == &s.route->hops.front().out->node(); };
       if (&s != &o && std::any_of(o.route->hops.begin(), o.route->hops.end(), passes))
-        throw AccessError(fmt::format("{} stands on the way of another source of its reduction",
+        throw AccessError(fmt::format("{} lies on the route of another source of its reduction",
                                       s.route->hops.front().out->node().owner().id()));
     }
   }
@@ -93,7 +94,7 @@ Coming sum_of(std::vector<Coming> all) {
 }  // namespace
 
 void Reduction::count_messages() {
-  // From the leaves on: a node is counted when all that lead to it have been.
+  // From the leaves on: a node is counted after all nodes that lead to it.
   std::map<const FabricNode*, std::set<const FabricNode*>> before;
   std::map<const FabricNode*, std::pair<const FabricNode*, uint32_t>> next;  // the next node, and the edge to it
   std::map<const FabricNode*, std::vector<Coming>> coming;
@@ -210,7 +211,7 @@ FabricTransaction& Reduction::add_up(const FabricNode& node, const std::vector<A
   return *sum;
 }
 
-/// The way that its memory sees: the least bandwidth of all that it stands for (§20.2).
+/// The route of a sum, for its memory: the lowest bandwidth of the routes of its sources (§20.2).
 const Route& Reduction::way_of_sum(const Source& sum) {
   Route& way = ways_.emplace_back(*sum.route);
   way.worked.clear();
@@ -280,7 +281,7 @@ std::vector<FabricTransaction*> Reduction::branch(FabricTransaction& x, const Fa
     y.store_forward_ns = x.store_forward_ns;
     y.memory_queue_ns = x.memory_queue_ns;
     y.tail_ns = x.tail_ns;
-    // Its own grant was another: the rest is the wait for other sources.
+    // This source was granted earlier. The difference is its wait for other sources.
     y.link_queue_ns = x.link_queue_ns + x.grant_ns - y.grant_ns;
     if (node.observers()) node.observers()->joined(x, y, 0);
     carriers.push_back(i);

@@ -38,12 +38,12 @@ struct RouterParameters : BufferParameters {
         .of(SwitchAllocator::registry())
         .of(Limit::buffers);
     list.add(&RouterParameters::multicast, "multicast", "",
-             "the block is meant for multicasts: algorithm=auto of a collective considers them");
+             "collectives with algorithm=auto may send multicasts through the block");
     list.add(&RouterParameters::reduces, "reduces", "", "add up the messages of a reduction that meet at the block");
     list.add(&RouterParameters::reduce_bw_gbs, "reduce_bw_gbs", "GB/s",
-             "rate of the sums; required where the block reduces")
+             "maximum rate of a sum on the next link; required with reduces: true")
         .rate();
-    list.add(&RouterParameters::reduce_ns, "reduce_ns", "ns", "time of adding, beside overhead_ns").latency();
+    list.add(&RouterParameters::reduce_ns, "reduce_ns", "ns", "time of adding, in addition to overhead_ns").latency();
     list.add(&RouterParameters::reduce_dtypes, "reduce_dtypes", "",
              "element types that the block adds, joined by commas; all: every type");
   }
@@ -91,7 +91,7 @@ class Router : public Component, private RouterRules, public FabricNode {
   }
   /// Whether it is a user-defined class, whose decisions must be queried; valid after construction.
   virtual bool own_rules() const;
-  /// Whether the class overrides first(); false where the compiler cannot say it.
+  /// Whether the class overrides first(); false if the compiler cannot determine it.
   bool chooses_first() const;
 
   // For the link modes, after elaboration.

@@ -82,9 +82,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 
   const Route* route = nullptr;
   FabricInitiator* initiator = nullptr;
-  std::shared_ptr<Multicast> multicast;  ///< that it brings to one destination (multicast.h); null: none
-  Reduction* reduction = nullptr;        ///< of which it is a source (reduction.h); null: none
-  double most_gbs = 0;                   ///< of a sum: its rate on the next link at most; 0: the link's
+  std::shared_ptr<Multicast> multicast;  ///< of which it serves one destination (multicast.h); null: none
+  Reduction* reduction = nullptr;        ///< of which it serves one source (reduction.h); null: none
+  double most_gbs = 0;                   ///< of a sum: its maximum rate on the next link; 0: unlimited
   void* context = nullptr;               ///< the initiator's
   uint64_t address = 0, nbytes = 0;
   uint64_t watched = 0;         ///< number among the initiator's accesses with timeout; 0: done
@@ -126,11 +126,11 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<uint8_t> bytes;           ///< data of the payload where a foreign block may read it
   std::vector<std::unique_ptr<FlitStream>> streams;
 
-  /// Whether it takes the hop of node `number` itself.
+  /// Whether it takes the hop of node `number` itself, and no other transaction carries it.
   bool carries(bool response, uint32_t number) const {
     return number >= carries_from[response] && number < carries_to[response];
   }
-  /// Whether its request comes to its memory itself: not, if another one comes for a sum.
+  /// Whether its own request reaches the memory. False if another transaction carries its sum there.
   bool comes_to_memory() const { return hop_count == 0 || carries(false, hop_count - 1); }
   bool has_data(bool response) const { return rows.has_data(write, response); }
   uint64_t data_bytes(bool response) const { return rows.data_bytes(write, response, nbytes); }

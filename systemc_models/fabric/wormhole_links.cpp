@@ -276,7 +276,7 @@ void WormholeLinks::leave_branch(Branch& b, bool last) {
   advance(v);
 }
 
-/// The last acknowledgement goes on from its buffer for all. The others leave their buffers when they arrive.
+/// The last acknowledgement represents all from here on. The others leave their buffers when they arrive.
 void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
   FabricTransaction& x = *f.transaction;
   InputPort& port = input(in);
@@ -285,11 +285,11 @@ void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
   f.state = Flit::State::joins;
   f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next_port(f).link);
   const Multicast::Joined last = x.multicast->join(router, {&x, arrival, in.incoming(), f.order, nullptr});
-  // Over links that take no time one may arrive after joined_turn() of its instant.
+  // Over links without delay an acknowledgement may arrive after joined_turn() of its instant.
   Flit* on = !last.x ? nullptr : last.x->flits.empty() ? &f : last.x->flits.front();
   const FabricTransaction* absorbed = last.absorbed;
   if (absorbed && !absorbed->flits.empty() && absorbed->flits.front() != on) absorb(*absorbed->flits.front());
-  // At its end, since others may yet arrive at the instant.
+  // At the end of the instant, because others may still arrive in it.
   if (!on)
     return timeline().at(arrival, Order(Order::kArbitration, Order::kLast, 0),
                          call<&WormholeLinks::joined_turn>(*this, v));
@@ -298,7 +298,7 @@ void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
   timeline().at(on->time_ns, on->order, call<&WormholeLinks::ready_turn>(*this, *on));
 }
 
-/// The acknowledgements that have arrived here are not the last.
+/// The acknowledgements that have arrived here end here: the last one is still missing.
 void WormholeLinks::joined_turn(InputChannel& v) {
   const uint64_t now = Timeline::to_fs(timeline().now_ns());
   std::vector<Flit*> come;
@@ -308,7 +308,7 @@ void WormholeLinks::joined_turn(InputChannel& v) {
   for (Flit* f : come) absorb(*f);
 }
 
-/// The acknowledgement goes no further. It leaves its buffer when it arrives, which may be later than now.
+/// The acknowledgement ends here. It leaves its buffer when it arrives, which may be later than now.
 void WormholeLinks::absorb(Flit& f) {
   InputChannel& v = *f.at;
   give_credit(v, *f.transaction, port_of(f), true, std::max(f.time_ns, timeline().now_ns()));
@@ -318,7 +318,7 @@ void WormholeLinks::absorb(Flit& f) {
   advance(v);
 }
 
-/// A response is back at its initiator: which takes it at once, unless it shares a buffer with others.
+/// A response is back at its initiator, which takes it at once unless it shares a buffer with others.
 void WormholeLinks::at_end(Flit& f, FabricPort& in) {
   InputPort& port = input(in);
   if (!port.limited()) return at_initiator(f);

@@ -42,16 +42,16 @@ std::string text_of(const LinkOutput& o, const FlitQueue& q, const OutputChannel
                      address_text(x.address), f.index, what, v.number, name_of(v.message_class), most - v.room, most);
 }
 
-/// The buffer that the first flit of `q` waits to get into; null where it does not wait.
+/// The buffer that the first flit of `q` waits to enter; null if it does not wait.
 const InputChannel* behind(const FlitQueue& q) {
   if (!q.offered) return nullptr;
   const LinkOutput& o = *next_port(*q.first).link.output;
   const OutputChannel* next = awaited(o, q);
-  InputPort* there = o.port.neighbour()->input;  // null: nothing has come there yet
+  InputPort* there = o.port.neighbour()->input;  // null: no flit has arrived there yet
   return next && there ? &there->channel(next->message_class, next->number) : nullptr;
 }
 
-/// Likewise of the first flit in `v`, or of its copies at a fork.
+/// The buffers that the first flit in `v`, or its copies at a fork, wait to enter.
 std::vector<const InputChannel*> all_behind(const InputChannel& v) {
   if (!v.first || !v.first->branch) return {behind(v)};
   std::vector<const InputChannel*> all;
@@ -59,7 +59,7 @@ std::vector<const InputChannel*> all_behind(const InputChannel& v) {
   return all;
 }
 
-/// Follows `way` until it meets itself; `seen`: channels from which it does not.
+/// Extends `way` until it closes a cycle. `seen`: channels that lead to no cycle.
 bool find_circle(std::vector<const InputChannel*>& way, std::unordered_set<const InputChannel*>& seen) {
   for (const InputChannel* next : all_behind(*way.back())) {
     if (!next || seen.count(next) > 0) continue;

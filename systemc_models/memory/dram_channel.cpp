@@ -398,7 +398,7 @@ void DramChannel::forget_before(Cycle cycle) {
   for (Bus& b : buses_) b.history.forget_before(cycle);
 }
 
-/// What the data bus did since its last burst: what this one waited for.
+/// Records the data bus's time since its last burst, which is the wait of this one.
 void DramChannel::remember(const Plan& p) {
   Bus& bus = buses_[p.request->place.pc];
   const uint32_t group = p.bank / config_.geometry.banks;
@@ -416,12 +416,12 @@ void DramChannel::remember_wait(const Plan& p, Bus& bus, uint32_t group) {
   const bool hit = r.found == DramRequest::Found::open_row;
   if (hit && bus.used && group == bus.group && bus.write == r.write && p.start == bus.last + t_.tCCDL)
     return until(p.start, DramTime::banks);
-  until(r.asked, DramTime::queue);  // no request asked for it
+  until(r.asked, DramTime::queue);  // no request needed the bus
   if (bus.used && bus.write != r.write) {
     const Cycle data_end = t_.tCWL + t_.tBURST;
     until(bus.last + (r.write ? t_.tRTW : data_end + (group == bus.group ? t_.tWTRL : t_.tWTRS)), DramTime::turnaround);
   }
-  // If its row work began as soon as it had a place, it would have begun earlier with one.
+  // If its row commands began as soon as it had an entry, an earlier entry would have started them earlier.
   if (r.asked < r.since && (hit ? p.start : r.begun) <= r.since + 1)
     until(bus.history.end() + r.since - r.asked, DramTime::queue);
   const DramTime own = r.found == DramRequest::Found::other_row     ? DramTime::banks

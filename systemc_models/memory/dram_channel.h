@@ -77,7 +77,7 @@ class DramChannel {
   void observe(DramCommandObserver* observer) { observer_ = observer; }
   /// Closes all rows.
   void forget_rows() { banks_.forget_rows(); }
-  /// What the data buses do from now on, unless it is kept already.
+  /// Records the use of the data buses from now on, unless it is recorded already.
   void keep_history(Cycle now);
   const DramHistory& history(uint32_t pc) const { return buses_[pc].history; }
   bool history_is_long() const;
@@ -182,7 +182,7 @@ class DramChannel {
   std::vector<Cycle> forward_free_;  ///< by pseudo-channel: earliest cycle of the write queue's next answer to a read
   Cycle row_free_ = 0, column_free_ = 0;
   Plan row_, column_;
-  std::vector<Bus> buses_;  ///< by pseudo-channel; empty: nothing is remembered
+  std::vector<Bus> buses_;  ///< by pseudo-channel; empty: no history is kept
   Cycle next_ = kNoCycle;
   uint64_t age_ = 0;
   DramCounts counts_;

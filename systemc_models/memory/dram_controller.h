@@ -64,8 +64,8 @@ class DramController : private DramChannel::Client {
   /// Closes all rows.
   void forget_rows();
 
-  // What the data buses did, for observers (dram_history.h); numbered channel by channel.
-  /// From now on, unless it is kept already.
+  // Use of the data buses, for observers (dram_history.h). Buses are numbered channel by channel.
+  /// Records it from now on, unless it is recorded already.
   void keep_history(Cycle now);
   DramTimes spent(uint32_t bus, Cycle from, Cycle to) const;
   bool history_is_long() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a DRAM's data bus did, cycle by cycle, for what-ifs: it moved a burst, or waited for something. Kept only while
-// somebody observes the memory. Plain C++: no SystemC here.
+// How a DRAM's data bus spent each cycle, for what-if predictions: it moved a burst, or waited for a cause. It is kept
+// only while an observer is attached. Plain C++ without SystemC.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace kernbench::memory {
 
-/// `queue`: no request was there, or none had its place in a queue. `latency`: from the last column command to its
-/// data.
+/// Use of a cycle. `queue`: no request was there, or none had an entry in a queue. `latency`: from the last column
+/// command to its data.
 enum class DramTime : uint8_t { bus, rows, banks, refresh, turnaround, queue, latency };
-/// The resource of each.
+/// The resource that each use counts for.
 constexpr std::array<Resource, 7> kDramTimes = {Resource::hbm,     Resource::rows,       Resource::banks,
                                                 Resource::refresh, Resource::turnaround, Resource::dram_queue,
                                                 Resource::memory};
@@ -23,7 +23,7 @@ using DramTimes = std::array<Cycle, kDramTimes.size()>;
 
 class DramHistory {
  public:
-  /// What follows the last burst's command, cycles: the bus is taken, then its data come.
+  /// Cycles after the last burst's command: the bus is taken, then its data arrive.
   struct Tail {
     Cycle bus = 0, latency = 0;
   };
@@ -31,7 +31,7 @@ class DramHistory {
     spans_.push_back({begin, {}, DramTime::queue});
   }
 
-  /// From the end of the last span to `end`; nothing if that is not later.
+  /// Adds a span from the end of the last one to `end`, unless `end` is not later.
   void add(Cycle end, DramTime what) {
     const Span& last = spans_.back();
     if (end <= last.end) return;
@@ -43,7 +43,7 @@ class DramHistory {
     s.what = what;
   }
   Cycle end() const { return spans_.back().end; }
-  /// In [from, to), as far as it is remembered.
+  /// Cycles by use in [from, to), as far as the history is kept.
   DramTimes spent(Cycle from, Cycle to) const {
     DramTimes times = until(to), before = until(from);
     for (size_t i = 0; i < times.size(); ++i) times[i] -= before[i];
@@ -59,7 +59,7 @@ class DramHistory {
   static constexpr size_t kLong = 256;
   struct Span {
     Cycle end;
-    DramTimes until;  ///< sums from the begin on
+    DramTimes until;  ///< sums since the start
     DramTime what;
   };
   DramTimes until(Cycle cycle) const {

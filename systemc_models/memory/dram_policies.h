@@ -27,7 +27,7 @@ struct DramRequest {
   void* owner = nullptr;
   uint64_t number = 0;  ///< number of the burst at its owner
   Cycle since = 0;      ///< time of entry into the queue
-  Cycle asked = 0;      ///< when it asked for its place there
+  Cycle asked = 0;      ///< when it requested an entry there
   Cycle begun = 0;      ///< start of its first command on the row bus
   DramRequest *before = nullptr, *next = nullptr;
 };

@@ -227,7 +227,7 @@ void HbmDram::finish(Transfer& t) {
   answer(x, s);
 }
 
-/// Before observers ask for the transfer's time.
+/// Called before observers query the transfer's time.
 void HbmDram::watch(const DramTransfer& t) {
   if (!observers()) return;
   waited_[static_cast<const FabricTransaction*>(t.context)] = {t.last_bus, t.done};

@@ -135,7 +135,7 @@ void fill_composite(const OpDesc& d, PeCommand& c) {
   }
 }
 
-/// Cuts the destinations wherever one of them continues at another physical place (multicast rules §19.8).
+/// Cuts the destinations where one of them is not contiguous in physical memory (multicast rules §19.8).
 std::shared_ptr<const std::vector<MulticastPart>> multicast_of(const std::vector<TensorRef>& destinations) {
   auto parts = std::make_shared<std::vector<MulticastPart>>();
   const uint64_t nbytes = destinations.front().nbytes();

@@ -112,7 +112,7 @@ void Engine::take_next(uint8_t unit) {
       ++s;
       continue;
     }
-    // An item that needs no slot waits no time. Observers are still told that the server has it.
+    // An item that needs no slot does not wait. Its server is reported to observers all the same.
     if (u.needs_slot || pe_->observer) change(u, s, Activity::waits_for_slot, timeline().now_ns());
     server.item = u.queue.front();
     u.queue.pop_front();

@@ -81,7 +81,8 @@ std::vector<std::string> KernelReductions::waiting() const {
         if (std::find(not_granted.begin(), not_granted.end(), o.pes[i]->dma) != not_granted.end())
           missing += (missing.empty() ? "" : ", ") + o.pes[i]->id;
       }
-      if (!missing.empty()) all.push_back(fmt::format("reduction {}: operation {} has not come from {}", group, n, missing));
+      if (!missing.empty())
+        all.push_back(fmt::format("reduction {}: operation {} has not come from {}", group, n, missing));
     }
   }
   return all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reductions on the way of a launch's kernels (multicast rules §20): which command is a source of which operation,
-// and when their common effect takes place. The n-th command of a PE that names a group is a source of its n-th operation.
+// and when their common effect takes place. The n-th command of a PE that names a group is a source of its n-th
+// operation.
 //
 // Decisions. The tree must be known before the first message comes to a node that adds, so a group names its sources in
 // advance. The source that takes effect last applies the values of all; the others change no memory.
@@ -31,7 +32,7 @@ class KernelReductions {
   /// An operation of a group, with the commands that are its sources.
   struct Operation {
     Reduction on_the_way;
-    std::vector<const Pe*> pes;                   ///< of its sources, in compiled order
+    std::vector<const Pe*> pes;                    ///< of its sources, in compiled order
     std::vector<std::shared_ptr<OpDesc>> sources;  ///< by the same; null: has not come
     size_t effects_left = 0;
     Operation(System&, std::vector<const Pe*>, const OpDesc& first);

@@ -207,7 +207,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   double local_ns_ = 0;  ///< the kernel's clock, ahead of the simulation between two waits
   double last_done_ns_ = 0;
   double work_from_ns_ = -1;  ///< start of scalar work that was not reported yet; negative: none
-  SourceLine work_where_;     ///< of its longest tl.elapse
+  SourceLine work_where_;     ///< source line of its longest tl.elapse
   double work_most_ns_ = 0;
   Outcome outcome_;
   LaunchId launched_;

@@ -87,9 +87,9 @@ class PeObserver {
   /// slots (`sent`), or its end. Both come in the kernel's order.
   virtual void kernel_submits(const Pe&, const PeCommand&, double /*t*/) {}
   virtual void kernel_goes_on(const Pe&, uint64_t /*seq*/, bool /*sent*/, double /*t*/) {}
-  /// The interval from a poll to the next one, in tl.wait_until; told at its start.
+  /// tl.wait_until pauses between two polls. Called at the start of the pause.
   virtual void kernel_polls(const Pe&, double /*from*/, double /*to*/) {}
-  /// The kernel did scalar work: tl.elapse, and reading elements of loaded tensors. The line is that of the longest
+  /// The kernel did scalar work: tl.elapse, or reading elements of loaded tensors. SourceLine: that of the longest
   /// tl.elapse.
   virtual void kernel_works(const Pe&, double /*from*/, double /*to*/, const SourceLine&) {}
   /// `item` is null for idle.

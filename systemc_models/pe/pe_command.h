@@ -91,11 +91,11 @@ struct CompositePlan {
   mutable double math_cycles[3] = {-1, 0, 0};  ///< per element group: per_tile, per_output_tile, once
 };
 
-/// A part of a multicast, one transaction: from it on, every destination continues at one physical place.
+/// One transaction of a multicast: a part that is contiguous in physical memory at every destination.
 struct MulticastPart {
   MulticastTo to;
   uint64_t nbytes = 0;
-  std::vector<uint64_t> virtual_addresses;  ///< to look up first: of the destinations that have one, in order
+  std::vector<uint64_t> virtual_addresses;  ///< to translate first, in order of the destinations that have one
 };
 
 class CarriedAccess;
@@ -235,7 +235,7 @@ struct PeCommand {
   TilePart dma;
   std::shared_ptr<const std::vector<MulticastPart>> multicast;  ///< of a store to several memories, instead of `dma`
   std::shared_ptr<RangedAccess> ranged;  ///< ranges of a gather, a scatter or an atomic, instead of `dma`
-  Reduction* reduction = nullptr;        ///< of a red that is a source of it; kept by who submits
+  Reduction* reduction = nullptr;        ///< of which a red is a source; owned by the submitter
   int64_t m = 0, n = 0, k = 0;
   std::string dtype;                     ///< GEMM: A's
   std::string dtype_b;                   ///< GEMM: dtype of B if different; else empty

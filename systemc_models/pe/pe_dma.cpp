@@ -124,7 +124,7 @@ bool PeDma::turn(PeItem& item) {
   return true;
 }
 
-/// The latency of the look-ups before a transaction; of a multicast, those of its destinations in their order.
+/// The latency of the look-ups before a transaction. A multicast looks up its destinations in order.
 double PeDma::ask_mmu(PeItem& item, const Access& a) {
   if (!a.multicast) return mmu_->ask(item);
   double ns = 0;

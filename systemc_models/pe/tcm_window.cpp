@@ -86,7 +86,7 @@ bool TcmWindow::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi)
   return false;
 }
 
-// ---- AT: bytes move when the request has come, the response follows what they take
+// ---- AT: bytes move when the request has arrived; the response follows after their transfer time
 
 tlm::tlm_sync_enum TcmWindow::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                               sc_core::sc_time& delay) {

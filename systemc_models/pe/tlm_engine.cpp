@@ -208,7 +208,7 @@ void TlmEngine::interrupted() {
   raised_ = step_ == Step::doorbell || step_ == Step::status;
 }
 
-/// The command has failed, which the kernel is told. The first fault of a command is kept.
+/// Reports the command's failure to the kernel. The first fault of a command is kept.
 void TlmEngine::fault(const std::string& why) {
   failed_ = true;
   const PeItem& item = current();

@@ -211,7 +211,7 @@ Bytes with_epilogue(const OpDesc& d, const std::vector<Bytes>& operands, const B
 
 }  // namespace
 
-// ---- what the registers say
+// ---- the descriptor that the registers refer to
 
 Bytes TlmEngine::describe() const {
   Registers r;

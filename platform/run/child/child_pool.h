@@ -85,7 +85,7 @@ void run_in_order(size_t count, size_t jobs, const std::function<int(size_t)>& w
 void run_forked(size_t count, size_t jobs, const std::function<std::string(size_t)>& work,
                 const std::function<void(size_t, const std::string&)>& done);
 
-/// In a copy: what is written to files that the process had open goes nowhere.
+/// For a forked child: discards its writes to files that the parent had open.
 void silence_open_files();
 
 }  // namespace kernbench

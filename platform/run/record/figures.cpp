@@ -149,10 +149,10 @@ const std::vector<Figure>& figures() {
        of_model<&ModelFigures::tokens_s>},
       {"mfu",
        "model FLOP utilization: time of the products at the GEMM peak, as a share of the time; needs kernbench model",
-       of_model<&ModelFigures::mfu>},
+       of_model<&ModelFigures::mfu>, Figure::kShare},
       {"hbm_share",
        "time of the required bytes, each once, at the HBM peak, as a share of the time; needs kernbench model",
-       of_model<&ModelFigures::hbm_share>},
+       of_model<&ModelFigures::hbm_share>, Figure::kShare},
       {"joules_token", "energy of a token, J, of a model with one phase; needs kernbench model and --energy",
        of_model<&ModelFigures::joules_token>},
       {"bound", "the bottleneck of the run",
@@ -186,6 +186,20 @@ const std::vector<Figure>& figures() {
       {"roofline_tflops", "roofline limit, TFLOP/s", of_insight<&Insight::roofline_tflops>, Figure::kExplained},
   };
   return all;
+}
+
+static bool is_share(std::string_view name) {
+  const auto& all = figures();
+  return std::any_of(all.begin(), all.end(), [&](const Figure& f) { return f.name == name && f.is(Figure::kShare); });
+}
+
+std::string title_of(std::string_view name) {
+  return std::string(name) + (is_share(name) ? " %" : "");
+}
+
+FigureValue shown(std::string_view name, const FigureValue& v) {
+  const auto* share = std::get_if<double>(&v);
+  return share && is_share(name) ? FigureValue(100 * *share) : v;
 }
 
 }  // namespace kernbench

@@ -71,13 +71,13 @@ struct RunReport {
   double map_ns = 0, upload_ns = 0, download_ns = 0;  ///< of timed transfers
   double start_ns = 0;                                ///< of all kernels
   double end_ns = 0;                                  ///< end at the host (direct: at the last PE)
-  /// Of a model with --repeat: parts that stand for several, in order.
+  /// For a model with --repeat: parts that represent several, in order.
   struct Repeated {
     double from_ns = 0, to_ns = 0, times = 1;
   };
   std::vector<Repeated> repeated;
-  double repeated_joules = 0;  ///< energy of what is not simulated of them
-  double whole_ns() const;     ///< end_ns with each of them as often as it runs
+  double repeated_joules = 0;  ///< energy of the layers that are not simulated
+  double whole_ns() const;     ///< end_ns with each part as often as it runs
   struct PeTimes {
     std::string id;
     double start_ns = 0, end_ns = 0;

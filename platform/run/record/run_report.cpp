@@ -355,10 +355,11 @@ void begin_report(Fields& f, const char* what, const RunReport& r) {
   f("transfer", r.timed_transfer ? "timed" : "instant");
 }
 
-void describe_figures(Fields& f, const RunReport& r) {
+void describe_figures(Fields& f, const RunReport& r, bool on_page) {
   for (const Figure& figure : figures()) {
     const FigureValue v = figure.of(r);
-    if (!std::holds_alternative<std::monostate>(v)) f(figure.name, v);
+    if (std::holds_alternative<std::monostate>(v)) continue;
+    f(on_page ? title_of(figure.name) : std::string(figure.name), on_page ? shown(figure.name, v) : v);
   }
 }
 

@@ -53,6 +53,6 @@ void describe_choice(Fields&, const LaunchNotes&);
 void begin_report(Fields&, const char* what, const RunReport&);
 void end_report(Fields&, const RunReport&);
 /// The run's values of figures.h.
-void describe_figures(Fields&, const RunReport&);
+void describe_figures(Fields&, const RunReport&, bool on_page = false);
 
 }  // namespace kernbench

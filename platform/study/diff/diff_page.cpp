@@ -25,8 +25,10 @@ void describe_shares(Fields& f, const RunFile& run) {
 }  // namespace
 
 void write_diff_page(const DiffPage& p, const std::function<void(std::string_view)>& write) {
+  RunDiff diff = p.diff;
+  diff.figures = figures_in_text(diff);
   const std::string text = to_json([&](Fields& f) {
-    f("diff", p.diff)("a", [&] { describe_shares(f, p.a); })("b", [&] { describe_shares(f, p.b); });
+    f("diff", diff)("a", [&] { describe_shares(f, p.a); })("b", [&] { describe_shares(f, p.b); });
     f("plans", p.system ? std::optional(topology::plans_of(*p.system)) : std::nullopt);
   });
   const std::string title = escaped_html(p.a.name + " and " + p.b.name), data = escaped_json(text);

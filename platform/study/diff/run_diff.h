@@ -85,10 +85,10 @@ RunDiff diff_runs(const RunFile& a, const RunFile& b);
 void write_diff_text(std::ostream&, const RunDiff&);
 void describe(Fields&, const RunDiff&);
 void describe(Fields&, const RunDiff::Setting&);
-/// A table after an empty line; text() formats the values.
-void write_settings(std::ostream&, const char* title, const std::vector<RunDiff::Setting>&,
-                    std::string (*text)(const std::string&));
-std::string cut_or_dash(const std::string&);
+/// A table after an empty line.
+void write_settings(std::ostream&, const char* title, const std::vector<RunDiff::Setting>&);
+/// The figures for text and pages: with shares in percent.
+std::vector<RunDiff::Setting> figures_in_text(const RunDiff&);
 void write_diff_json(std::ostream&, const RunDiff&);
 
 }  // namespace kernbench::study

@@ -9,13 +9,10 @@
 #include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/run/record/figures.h"
 #include "kernbench/platform/study/diff/run_diff.h"
 
 namespace kernbench::study {
-
-std::string cut_or_dash(const std::string& s) {
-  return s.empty() ? "-" : cut(s);
-}
 
 namespace {
 
@@ -29,12 +26,17 @@ std::string where(const RunDiff::OpChange& c) {
   return fmt::format("{} op {} {}{}", c.pe, c.seq, c.name, c.line.empty() ? "" : " at " + c.line);
 }
 
-/// The significant digits of a fraction.
-std::string figure(const std::string& s) {
+std::string cut_or_dash(const std::string& s) {
+  return s.empty() ? "-" : cut(s);
+}
+
+/// The significant digits of a fraction; a share in percent.
+std::string figure(const std::string& name, const std::string& s) {
   double v = 0;
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
-  const bool fraction = error == std::errc() && end == s.data() + s.size() && s.find('.') != std::string::npos;
-  return fraction ? fmt::format("{:.6g}", v) : cut_or_dash(s);
+  if (error != std::errc() || end != s.data() + s.size()) return s;
+  const double in_text = std::get<double>(shown(name, v));
+  return in_text != v || s.find('.') != std::string::npos ? fmt::format("{:.6g}", in_text) : s;
 }
 
 }  // namespace
@@ -69,10 +71,17 @@ void write_diff_json(std::ostream& out, const RunDiff& d) {
   write_json(out, d);
 }
 
-void write_settings(std::ostream& out, const char* title, const std::vector<RunDiff::Setting>& settings,
-                    std::string (*text)(const std::string&)) {
+std::vector<RunDiff::Setting> figures_in_text(const RunDiff& d) {
+  std::vector<RunDiff::Setting> all = d.figures;
+  for (RunDiff::Setting& s : all) s = {title_of(s.key), figure(s.key, s.a), figure(s.key, s.b)};
+  return all;
+}
+
+void write_settings(std::ostream& out, const char* title, const std::vector<RunDiff::Setting>& settings) {
   TextFields t(3, 2, title);
-  t.rows(settings, [&](const RunDiff::Setting& s) { t("", s.key, {""})("", text(s.a), {"a"})("", text(s.b), {"b"}); });
+  t.rows(settings, [&](const RunDiff::Setting& s) {
+    t("", s.key, {""})("", cut_or_dash(s.a), {"a"})("", cut_or_dash(s.b), {"b"});
+  });
   t.write_below(out);
 }
 
@@ -80,8 +89,8 @@ void write_diff_text(std::ostream& out, const RunDiff& d) {
   const auto mark = [](bool partial) { return partial ? "  UNFINISHED" : ""; };
   print_to(out, "a  {}  {:.3f} ns{}\nb  {}  {:.3f} ns{}  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, mark(d.a_partial), d.b,
            d.b_ns, mark(d.b_partial), d.b_ns - d.a_ns, 100 * d.slower());
-  write_settings(out, "configuration", d.configuration, &cut_or_dash);
-  write_settings(out, "figure", d.figures, &figure);
+  write_settings(out, "configuration", d.configuration);
+  write_settings(out, "figure", figures_in_text(d));
   for (const auto& [title, changes] : {std::pair("critical path", &d.blame), {"engines busy", &d.engines}}) {
     TextFields t(1, 2, title);
     t.rows(*changes, kRows);

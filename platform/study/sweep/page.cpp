@@ -14,13 +14,13 @@ void write_sweep_page(const PageTexts& texts, const std::vector<PagePoint>& poin
                       const std::function<void(std::string_view)>& write) {
   const std::string text = to_json([&](Fields& f) {
     f("axes", texts.axes).each("metrics", texts.metrics, [&](const std::string& name) {
-      f("name", name)("meaning", metric(name, "--metric").meaning);
+      f("name", name)("title", title_of(name))("meaning", metric(name, "--metric").meaning);
     });
     f.each("objectives", texts.objectives, [&](const Objective& o) { f("metric", o.metric)("most", o.most); });
     f.each("points", points, [&](const PagePoint& p) {
       for (const auto& [key, columns] : {std::pair("axes", &texts.axes), {"metrics", &texts.metrics}}) {
         f(key, [&, all = columns] {
-          for (const std::string& column : *all) f(column, p.row.at(column));
+          for (const std::string& column : *all) f(column, shown(column, p.row.at(column)));
         });
       }
       f("exit", p.row.at("exit"))("front", p.on_front)("command", p.command)("error", p.error);

@@ -67,7 +67,7 @@ void write_plot(std::ostream& out, const std::string& x_title, const std::string
   print_to(out,
            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" "
            "font-size=\"12\">\n<rect width=\"{0:g}\" height=\"{1:g}\" fill=\"white\"/>\n"
-           "<text x=\"{2:g}\" y=\"20\">{3} points, {4} of them on the front (dark)</text>\n",
+           "<text x=\"{2:g}\" y=\"20\">{3} points, {4} of them on the Pareto front (dark)</text>\n",
            kLeft + kWidth + kRight, kTop + kHeight + kBottom, kLeft, points.size(), front.size());
   for (int i = 0; i <= x.steps; ++i) {
     const double v = x.from + i * x.step;

@@ -128,7 +128,7 @@ void describe(Fields& f, const StoreDiff& d) {
 
 void write_store_diff_text(std::ostream& out, const StoreDiff& d) {
   print_to(out, "a  {}  {} points\nb  {}  {} points\n", d.a, d.a_points, d.b, d.b_points);
-  write_settings(out, "configuration", d.configuration, cut_or_dash);
+  write_settings(out, "configuration", d.configuration);
   print_to(out, "\n  {} points in both, {} of them with another time; {} in a alone, {} in b alone\n", d.both,
            d.changed.size(), d.a_alone, d.b_alone);
   TextFields t(1, 2);

@@ -299,8 +299,9 @@ class Sweep {
       indices = std::move(sorted);
       if (!indices.empty()) {
         Row best = rows_of(indices[0]).front();
-        const std::string value = for_people(best.at(o_.sort[0].metric));
-        hooks_.tell(fmt::format("best: {}: {} {}", points_[indices[0]].name(o_.plan.axes), o_.sort[0].metric, value));
+        const std::string& by = o_.sort[0].metric;
+        hooks_.tell(fmt::format("best: {}: {} {}", points_[indices[0]].name(o_.plan.axes), title_of(by),
+                                for_people(by, best.at(by))));
       }
     }
     return indices;
@@ -310,11 +311,12 @@ class Sweep {
     const std::set<size_t> on_front(front.begin(), front.end());
     std::vector<PlotPoint> all;
     for (size_t i = 0; i < points_.size(); ++i) {
-      const auto x = number_of(cell(i, o_.pareto[0].metric)), y = number_of(cell(i, o_.pareto[1].metric));
+      const auto value = [&](const std::string& name) { return number_of(shown(name, cell(i, name))); };
+      const auto x = value(o_.pareto[0].metric), y = value(o_.pareto[1].metric);
       if (x && y) all.push_back({*x, *y, on_front.count(i) > 0, points_[i].name(o_.plan.axes)});
     }
     TextOutput text;
-    write_plot(text, o_.pareto[0].metric, o_.pareto[1].metric, all);
+    write_plot(text, title_of(o_.pareto[0].metric), title_of(o_.pareto[1].metric), all);
     hooks_.picture(text.str());
   }
 

@@ -26,9 +26,10 @@ std::unique_ptr<RowFields> rows_in(Form form, std::ostream& out) {
 
 }  // namespace
 
-std::string for_people(const Cell& value) {
-  const auto* number = std::get_if<double>(&value);
-  return number ? rounded(*number) : escaped(text_of(value));
+std::string for_people(const std::string& column, const Cell& value) {
+  const Cell cell = shown(column, value);
+  const auto* number = std::get_if<double>(&cell);
+  return number ? rounded(*number) : escaped(text_of(cell));
 }
 
 Form form_of(std::string_view name) {
@@ -60,8 +61,9 @@ static void describe(Fields& f, const TableRow& t) {
     if (f.is(Fields::Form::csv)) {
       f(column, cell);
     } else {
-      const std::string text = for_people(cell);
-      f(column, text.empty() ? "-" : text, {column});
+      const std::string title = title_of(column);
+      const std::string text = for_people(column, cell);
+      f(column, text.empty() ? "-" : text, {title});
     }
   }
 }

@@ -26,8 +26,8 @@ class Row {
 };
 
 enum class Form { csv, json, text };
-/// As in text output: with rounded() numbers.
-std::string for_people(const Cell&);
+/// As in text output: with rounded() numbers, shares in percent.
+std::string for_people(const std::string& column, const Cell&);
 /// By name.
 Form form_of(std::string_view name);
 

@@ -103,7 +103,7 @@ class Tuner {
       const std::string head = wants_front() ? "front: " : "best: ";
       std::string line = head + points_[good[i].point].name(o_.plan.axes) + ":";
       for (size_t k = 0; k < o_.by.size(); ++k)
-        line += (k > 0 ? ", " : " ") + o_.by[k].metric + " " + for_people(good[i].values[k]);
+        line += (k > 0 ? ", " : " ") + title_of(o_.by[k].metric) + " " + for_people(o_.by[k].metric, good[i].values[k]);
       hooks_.tell(line);
       hooks_.tell(head + command_text(words_of(good[i].point)));
     }

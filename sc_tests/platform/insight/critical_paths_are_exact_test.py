@@ -64,7 +64,7 @@ class Exactness(cli_support.Cli):
                                                   response))
 
     def test_a_dram(self):
-        """It answers late and out of order, and says what each access waited for."""
+        """It answers late and out of order, and reports the causes of each access's wait."""
         dram = ["--topology", topology("small.yaml"), "--set", "file:cube.hbm={slice_mb: 6144, impl: builtin.hbm_dram}"]
         for links, response in MODES:
             for kernel in ("gemm", "attention", "all_reduce tier=hbm", "vector_add --address virtual", "gemm --transfer timed"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a verdict name what holds a run back first, with its place? Parts of the DRAM, the spread over channels, polls, PEs that
-wait for others, and a placement of experts. Each is a run with that one thing made bad."""
+"""Does a verdict begin with the main cause and its place? Causes: parts of the DRAM, the spread over channels, polls, PEs
+that wait for others, and a placement of experts. In each run only one of them is bad."""
 import json
 import os
 import tempfile
@@ -49,11 +49,11 @@ class Named(cli_support.Cli):
     def test_the_spread_over_channels(self):
         insight = self.insight(*SMALL, "--kernel", "gemm", "--param", "dtype=bf16", "--param", "n=1024", "--param", "tile_n=32", "--set",
                                "*.hash=none")
-        self.assertTrue(insight["verdict"][0].startswith("It waits for the spread over memory channels first"), insight["verdict"])
+        self.assertTrue(insight["verdict"][0].startswith("The run waits for the spread over memory channels first"), insight["verdict"])
         self.assertIn("--set '*.hash=xor'", insight["verdict"][0])
 
     def test_polls(self):
-        """What a poll waits for is the write, then the interval."""
+        """A poll waits for the write, then for the interval."""
         slow, usual = (self.insight(*LOCK, "--set", f"*.poll_ns={ns}") for ns in (20000, 10))
         self.assertEqual(self.most(slow), "polling")
         self.assertIn("the interval between polls", slow["verdict"][0])
@@ -92,7 +92,7 @@ class Named(cli_support.Cli):
         self.assertIn("PEs wait while launches run on others", insight["verdict"][0])
 
     def test_layers_count_as_often_as_they_run(self):
-        """All layers and one layer repeated have the same shares, and their savings."""
+        """All layers and one repeated layer have the same shares and savings."""
         words = (CONFIG, *SMALL, "--phase", "decode:batch=3,context=13")
         whole, one = self.insight(*words, command="model"), self.insight(*words, "--repeat", command="model")
         sums = [sum(i["blame_ns"].values()) for i in (whole, one)]

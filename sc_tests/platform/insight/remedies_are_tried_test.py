@@ -87,7 +87,7 @@ class Remedies(cli_support.Cli):
     def test_verify_tries_what_the_causes_suggest_of_a_window(self):
         sim_ns, insight = self.tried(*GEMM, "--links", "cut_through", "--response", "routed", "--param", "m=512",
                                      "--param", "tile_m=64", "--param", "tile_n=64", "--set", "*.reserved_mb=0.05")
-        self.assertIn("It waits for the window of tiles in flight first", " ".join(insight["verdict"]))
+        self.assertIn("The run waits for the window of tiles in flight first", " ".join(insight["verdict"]))
         # More space is repeated until it has no further effect.
         self.assertRegex(" ".join(r["change"] for r in insight["remedies"]), r"--set '\*\.reserved_mb=0\.[124]'")
         self.assertLess(insight["remedies"][0]["ns"], 0.7 * sim_ns)
@@ -135,7 +135,7 @@ class Remedies(cli_support.Cli):
 
     def test_room_in_buffers_is_named_and_tried(self):
         sim_ns, insight = self.tried(*self.FLITS, "--set", "*.buffer_flits=1")
-        self.assertIn("It waits for room in finite buffers first", " ".join(insight["verdict"]))
+        self.assertIn("The run waits for room in finite buffers first", " ".join(insight["verdict"]))
         without = next(u for u in insight["without_limit"] if u["limit"] == "buffers")
         unlimited = self.time_of(*self.FLITS, "--set", "*.buffer_flits=1024")
         self.assertLess(abs(without["ns"] - unlimited), 0.05 * sim_ns)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that multicast: tl.multicast writes the same bytes to every memory, in Phase 1, in the op log, in replay and
-under observers; send_all and algorithm=multicast give the results of the other algorithms; gemm_mcast verifies on any
-grid and shape."""
+"""Do kernels multicast correctly? tl.multicast writes the same bytes to every memory, in Phase 1, in the op log, in replay
+and under observers. send_all and algorithm=multicast give the results of the other algorithms. gemm_mcast verifies on
+any grid and shape."""
 import json
 import unittest
 

@@ -44,6 +44,21 @@ class Models(FolderCli):
                 self.assertEqual(float(r[name]), phase[name])
             self.assertEqual((r["ttft_ns"] == "", r["tpot_ns"] == ""), (phase["tpot_ns"] is not None, phase["ttft_ns"] is not None))
 
+    def test_text_and_pages_show_shares_in_percent(self):
+        page, plot, text = self.path("f.html"), self.path("f.svg"), "mfu %"
+        sweep = ("sweep", "--plan", self.plan, "--store", self.path("s.sqlite"), "--metric", "mfu", "--pareto", "max:mfu,min:sim_ns",
+                 "--report", page, "--svg", plot)
+        shares = [float(r["mfu"]) for r in self.rows(*sweep)]
+        lines = [line.split() for line in self.succeeds(*sweep, "--format", "text").splitlines()]
+        self.assertEqual(lines[0][3:5], text.split())
+        for shown, share in zip(lines[1:], shares):
+            self.assertAlmostEqual(float(shown[3]), 100 * share, places=3)
+        told = self.run_cli(*sweep[:-4], "--sort", "max:mfu")[2]
+        self.assertRegex(told, rf"{text} {max(100 * s for s in shares):.3g}")
+        for file in (page, plot):
+            self.assertIn(text, pathlib.Path(file).read_text(encoding="utf-8"))
+        self.assertIn(repr(100 * shares[0])[:8], pathlib.Path(page).read_text(encoding="utf-8"))
+
     def test_of_several_phases_there_is_the_time(self):
         r = self.report("--phase", "prefill:8", "--phase", "decode:batch=2,context=8")
         self.assertEqual(r["figures"]["model_ns"], sum(p["time_ns"] for p in r["phases"]))
@@ -86,8 +101,12 @@ class Models(FolderCli):
         for i, phase in enumerate(("prefill:8", "prefill:16")):
             names.append(self.path(f"{i}.json"))
             pathlib.Path(names[-1]).write_text(json.dumps(self.report("--phase", phase)), encoding="utf-8")
-        out = self.succeeds("diff", *names)
+        page = self.path("diff.html")
+        out = self.succeeds("diff", *names, "--report", page)
         self.assertIn("prefill:16", out)
+        shares = [json.loads(pathlib.Path(name).read_text(encoding="utf-8"))["figures"]["mfu"] for name in names]
+        self.assertRegex(out, rf"mfu % +{100 * shares[0]:.6g} +{100 * shares[1]:.6g}\n")
+        self.assertIn(f'"mfu %","a":"{100 * shares[0]:.6g}"', pathlib.Path(page).read_text(encoding="utf-8").replace(" ", "").replace("mfu%", "mfu %"))
 
     def test_wrong_ones_are_refused_in_a_line(self):
         self.plan.write_text("options: {model: nothing.json, topology: small}\nover: {phase: ['prefill:8']}\n", encoding="utf-8")

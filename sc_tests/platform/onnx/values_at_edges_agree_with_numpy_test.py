@@ -37,7 +37,7 @@ def edges(dtype):
 
 
 def narrowed(x, dtype, saturate=False):
-    """f32 rounded to a type that numpy has not, as f32: to nearest even among all its values."""
+    """f32 values, rounded to the nearest value of a type that NumPy lacks, ties to even; the result is f32."""
     _, exponent, mantissa, infinite = NARROW[dtype]
     bias, x = (1 << exponent - 1) - 1, np.asarray(x, "f4").astype("f8")
     most = (2 - 2.0 ** -mantissa) * 2.0 ** bias if infinite else 448.0  # OCP e4m3: the last pattern alone is NaN
@@ -209,7 +209,7 @@ class Edges(OnnxCli):
         return {o["onnx"]: o for o in ops if "onnx" in o}
 
     def run_all(self, nodes, inputs, constants=None, opset=18, outputs=None):
-        """{output: array} of nodes that all read the inputs, each with one output of its own name, or of these outputs."""
+        """Runs nodes that all read the inputs. Returns {output: array}; by default each node has one output of its own name."""
         outputs = list(outputs or [n[0] for n in nodes])
         there = dict(inputs)
         m = self.file(onnx.model([n[1] for n in nodes], [(k, a.dtype.name, a.shape) for k, a in there.items()],
@@ -299,8 +299,8 @@ class Edges(OnnxCli):
                 for out, (op, value, operands) in expected.items():
                     self.agree(op, found[out], value, operands, dtype)
 
-    def test_types_that_numpy_has_not(self):
-        """Every such op on them: what it gives on the same f32, rounded once more. Inputs and outputs are converted beside it."""
+    def test_types_that_numpy_lacks(self):
+        """Each op gives the result on the same f32 values, rounded once more. The graph converts inputs and outputs."""
         for dtype, (number, *_) in NARROW.items():
             x = narrowed(FLOATS, dtype, saturate="8" in dtype)
             a, b = (v.ravel() for v in np.meshgrid(x, x, indexing="ij"))

@@ -243,7 +243,7 @@ class Service(unittest.TestCase):
         self.assertNotEqual(first["ttft_ns"], self.service(*words, "--seed", "2")["ttft_ns"])
 
     def test_limits_of_the_scheduler_are_swept(self):
-        """A sweep gives --threads to its points, which a service does not need; a row has the service's own figures."""
+        """A sweep passes --threads to its points; a service ignores it. A row has the service's own figures."""
         words = ["--synthetic", "constant:rate=1000,count=9,prompt=20,output=9"]
         told = [self.service(*words, "--max-batch", str(n)) for n in (1, 2)]
         done = subprocess.run([KERNBENCH, "sweep", "--over", "max-batch=1,2", "--jobs", "2", "--metric", "sim_ns,ttft_ns,tpot_ns",

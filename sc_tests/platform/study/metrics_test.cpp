@@ -132,7 +132,7 @@ TEST(Plot, HasAllPointsAndIsXml) {
   std::ostringstream out;
   write_plot(out, "sim_ns", "tflops", {{1, 2, true, "a<b&c"}, {3, 1, false, "d"}});
   EXPECT_NE(out.str().find("a&lt;b&amp;c"), std::string::npos);
-  EXPECT_NE(out.str().find("2 points, 1 of them on the front"), std::string::npos);
+  EXPECT_NE(out.str().find("2 points, 1 of them on the Pareto front"), std::string::npos);
   std::ostringstream none;
   write_plot(none, "x", "y", {});  // no point has both metrics
   EXPECT_EQ(none.str().find("nan"), std::string::npos);

@@ -80,7 +80,7 @@ class InABrowser(Pages):
         data = self.opens(*OVER, *FRONT, "--", *RUN, status=2)
         front = sum(p["front"] for p in data["points"])
         self.assertEqual((self.count("#scatter-picture circle"), self.count("#scatter-picture circle.front")), (POINTS - FAILED, front))
-        self.assertIn(f"{POINTS} points; {FAILED} of them failed; {front} on the front", b.text("summary"))
+        self.assertIn(f"{POINTS} points; {FAILED} of them failed; {front} on the Pareto front", b.text("summary"))
         self.assertEqual(self.count("#scatter-picture .front-line"), 1)
         # A point of the plot, and one of the table with the keyboard.
         b.click("#scatter-picture circle.front")

@@ -238,7 +238,7 @@ class Tables(cli_support.Cli):
         self.assertEqual(front, sorted(expected, key=lambda r: float(r["sim_ns"])))
         self.assertLess(len(front), len(every))
         self.assertEqual(picture.count("<circle"), len(every))
-        self.assertIn(f"{len(every)} points, {len(front)} of them on the front", picture)
+        self.assertIn(f"{len(every)} points, {len(front)} of them on the Pareto front", picture)
 
     def test_a_table_as_a_database(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -36,9 +36,9 @@ class Tune(cli_support.Cli):
         self.assertEqual(len(grid), POINTS)
         self.assertGreater(sorted(grid)[POINTS // 2], 1.5 * min(grid), "a grid where any point would do")
         ratios = {}
-        for budget in (0.25, 0.1):
+        for budget, text in ((0.25, "25%"), (0.1, "0.1")):
             for seed in range(1, 6):
-                rows, err = self.tune("--seed", seed, "--budget", budget, "--store", self.store, *GRID, *RUN)
+                rows, err = self.tune("--seed", seed, "--budget", text, "--store", self.store, *GRID, *RUN)
                 rungs = [[r for r in rows if r["rung"] == rung] for rung in ("1", "2")]
                 self.assertEqual([{r["pes"] for r in rung} for rung in rungs], [{"1"}, {str(PES)}])
                 self.assertLessEqual(sum(int(r["pes"]) for r in rows) / PES, budget * POINTS)
@@ -152,7 +152,9 @@ class Tune(cli_support.Cli):
 
     def test_wrong_requests_are_refused_in_one_line(self):
         for arguments, word in (((), "--over"), (GRID, "the options of run"), ((*GRID, "--budget", "0", *RUN), "--budget"),
-                                ((*GRID, "--budget", "1.5", *RUN), "--budget"), ((*GRID, "--seed", "x", *RUN), "--seed"),
+                                ((*GRID, "--budget", "1.5", *RUN), "--budget"),
+                                ((*GRID, "--budget", "150%", *RUN), "--budget"), ((*GRID, "--budget", "%", *RUN), "--budget"),
+                                ((*GRID, "--budget", "1%%", *RUN), "--budget"), ((*GRID, "--seed", "x", *RUN), "--seed"),
                                 (("--plan", "none.yaml"), "none.yaml"), (("--plan", "none.yaml", *RUN), "--plan"),
                                 ((*GRID, "--where", "nothing = 1", *RUN), "--where"),
                                 ((*GRID, "--sort", "sim_nss", *RUN), "sim_nss"), ((*GRID, "--sort", "wall_s", *RUN), "wall_s"),

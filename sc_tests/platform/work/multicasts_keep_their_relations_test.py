@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Relations that hold for multicasts and request rates on random trees of routers, in all link modes: a multicast of one
-destination is the write; alone it takes its formula; with ideal links it takes the longest of its writes; combined
-acknowledgements never end later; a request rate means the same with ample finite buffers.
+"""Do multicasts and request rates keep their relations on random trees of routers, in all link modes? A multicast of one
+destination is the write. Without other traffic it takes its formula. With ideal links it takes the longest of its
+writes. Combined acknowledgements never end later. A request rate means the same with ample finite buffers.
 
-With finite buffers: what is admitted ends, and a refusal names the fork or the circle; with ample room all times are
-those without buffers; tight ones have the times of a small model; every edge carries each flit once."""
+With finite buffers every admitted message ends, and a refusal names the fork or the cycle. With ample room all times
+are those without buffers; with tight buffers they are those of a small model. Every edge carries each flit once."""
 import csv
 import heapq
 import io
@@ -50,14 +50,14 @@ def machine(rng, links, response, memory_attrs=None, overheads=(0, 0.5, 3)):
 
 
 def limited(rng, topology, flits, **more):
-    """A copy whose routers have buffers of so many flits, drawn."""
+    """A copy whose routers have buffers of a random number of these flits."""
     nodes = [{**n, "attrs": {**n.get("attrs", {}), "buffer_flits": rng.choice(flits), **more}} if n["kind"] == "router" else n
              for n in topology["nodes"]]
     return {**topology, "nodes": nodes}
 
 
 def tight(rng):
-    """A tree or a ring of routers with small buffers, and the bytes that a message has there."""
+    """A tree or a ring of routers with small buffers, and the size of its messages in bytes."""
     t = machine(rng, "flit", "routed")
     routers = [n for n in t["nodes"] if n["kind"] == "router"]
     if len(routers) > 2 and rng.random() < 0.6:
@@ -137,7 +137,7 @@ class Model:
         self.at(ready)
 
     def give(self):
-        """A flit that is in front and has channel and room takes its link. Whether there was one."""
+        """The first flit that has a channel and room takes its link. Returns whether there was one."""
         able = []
         for key, q in self.queues.items():
             seen = set()
@@ -176,7 +176,7 @@ class Model:
         return True
 
     def rank(self, key):
-        """Of a queue at its node: by port, in the order of the node's links, then requests before responses."""
+        """Order of a queue at its node: by port, in the order of the node's links, then requests before responses."""
         if key[0] == "source":
             return 2**64 - 1
         if key[0] == "answer":
@@ -217,7 +217,7 @@ class Model:
             self.queue(slot if self.limit(node) else (*slot, self.message(flit)), flit, node, ready)
 
     def joins(self, m, node):
-        """Whether an acknowledgement that has come to a fork is not the last."""
+        """Whether an acknowledgement at a fork is not the last one."""
         branches = {p[p.index(node) + 1] for p in m[2] if node in p}
         self.joined[m[0], node] = self.joined.get((m[0], node), 0) + 1
         return self.joined[m[0], node] < len(branches)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The worked cases of docs/rules/multicast.md, and relations that hold for reductions on the way: a group of one is a
-red; where no node adds, the sources are reds that end together; the order of the rows changes nothing; errors and
-circles of waiting are named in one line."""
+"""Do reductions on the way have the times of the worked cases of docs/rules/multicast.md? A group of one is a red. If no
+node adds, the sources are reds that end together. The order of the rows changes nothing. Errors and cycles of waits are
+named in one line."""
 import csv
 import io
 import json

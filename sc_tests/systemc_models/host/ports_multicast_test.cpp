@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multicasts of foreign initiators at ports (a write with a MulticastExtension): bytes in every memory, the worked times
-// of the rules (§19), and responses to illegal ones.
+// Multicasts of foreign initiators at ports (a write with a MulticastExtension): bytes in every memory, the worked
+// times of the rules (§19), and responses to illegal ones.
 #include <gtest/gtest.h>
 
 #include "kernbench/systemc_models/host/port.h"
@@ -22,7 +22,8 @@ nodes:
   for (const char* m : {"m1", "m2", "m3"})
     text += std::string("  - {id: ") + m + ", kind: hbm_ctrl, attrs: {overhead_ns: 10}}\n";
   text += "links:\n  - {from: cpu, to: r, distance_mm: 1, bw_gbs: 64}\n";
-  for (const char* m : {"m1", "m2", "m3"}) text += std::string("  - {from: r, to: ") + m + ", distance_mm: 1, bw_gbs: 64}\n";
+  for (const char* m : {"m1", "m2", "m3"})
+    text += std::string("  - {from: r, to: ") + m + ", distance_mm: 1, bw_gbs: 64}\n";
   return text + R"(memories:
   - {node: m1, space: hbm, base: 0x1000, size: 0x1000}
   - {node: m2, space: hbm, base: 0x2000, size: 0x1000}
@@ -94,7 +95,7 @@ TEST(ports, refuse_what_is_no_multicast) {
       EXPECT_EQ(now_ns(), 0);
     };
     refused({}, tlm::TLM_COMMAND_ERROR_RESPONSE);
-    refused({2 * kStep, kStep}, tlm::TLM_COMMAND_ERROR_RESPONSE);  // the first is another than the payload's
+    refused({2 * kStep, kStep}, tlm::TLM_COMMAND_ERROR_RESPONSE);     // the first is another than the payload's
     refused({kStep, kStep + 1024}, tlm::TLM_ADDRESS_ERROR_RESPONSE);  // two in one memory
     refused({kStep, 9 * kStep}, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     refused({kStep, 3 * kStep - 256}, tlm::TLM_ADDRESS_ERROR_RESPONSE);  // over the end

@@ -53,7 +53,7 @@ TEST(DramTimes, of_a_closed_bank_an_open_row_and_another_row) {
   EXPECT_EQ(r.counts.precharges, 1u);
 }
 
-/// What the last access's data bus did from its arrival to its data; zeros are left out.
+/// Time of the data bus by cause, from the last access's arrival to its data; without zeros.
 std::map<Resource, Cycle> spent(const HbmDramParameters& p, std::vector<DramAccess> accesses) {
   DramController dram(checked(p).config(), p.mapping);
   dram.keep_history(0);

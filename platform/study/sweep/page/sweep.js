@@ -8,7 +8,7 @@
   /// Axis values are strings; if all are numbers, they are used as numbers.
   const columns = [...D.axes.map(name => ({name, from: 'axes'})), ...D.metrics.map(m => ({...m, from: 'metrics'}))];
   for (const c of columns) {
-    c.title = c.name;
+    c.title ??= c.name;
     const words = D.points.map(p => p[c.from][c.name]).filter(v => v !== null && v !== undefined);
     const numbers = words.map(v => v === '' || typeof v === 'boolean' ? NaN : Number(v));
     c.isNumber = words.length > 0 && numbers.every(Number.isFinite);
@@ -41,13 +41,13 @@
     chosen = p;
     $('chosen-none').hidden = $('chosen-run').hidden = false;
     $('chosen-none').textContent = p.error ||
-        (p.front                 ? 'On the front.' :
-             D.objectives.length ? 'Not on the front.' :
+        (p.front                 ? 'On the Pareto front.' :
+             D.objectives.length ? 'Not on the Pareto front.' :
                                    '');
     $('chosen-values')
         .replaceChildren(...columns.map(
             c => element(
-                'div', {}, element('dt', {title: c.meaning || null}, c.name), element('dd', {}, short(c.of(p))))));
+                'div', {}, element('dt', {title: c.meaning || null}, c.title), element('dd', {}, short(c.of(p))))));
     $('command').textContent = p.command;
     $('copied').textContent = '';
     for (const e of document.querySelectorAll('[data-point]')) {
@@ -97,7 +97,7 @@
     const x = columns[$('across').value], y = columns[$('up').value], logs = $('logarithmic').checked;
     const sx = scale(x, W - LEFT - RIGHT, logs), sy = scale(y, H - TOP - BOTTOM, logs);
     const px = p => LEFT + sx.at(x.place(p)), py = p => H - BOTTOM - sy.at(y.place(p));
-    const picture = svg('svg', {viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `${y.name} over ${x.name}`});
+    const picture = svg('svg', {viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `${y.title} over ${x.title}`});
     for (const m of sx.marks) {
       const at = LEFT + sx.at(m);
       picture.append(
@@ -111,9 +111,9 @@
           svg('text', {x: LEFT - 8, y: at + 4, 'text-anchor': 'end'}, sy.text(m)));
     }
     picture.append(
-        svg('text', {x: (LEFT + W - RIGHT) / 2, y: H - 10, 'text-anchor': 'middle'}, x.name),
+        svg('text', {x: (LEFT + W - RIGHT) / 2, y: H - 10, 'text-anchor': 'middle'}, x.title),
         svg('text', {transform: `translate(16 ${(TOP + H - BOTTOM) / 2}) rotate(-90)`, 'text-anchor': 'middle'},
-            y.name));
+            y.title));
     const has = p => x.place(p) !== undefined && y.place(p) !== undefined;
     // With two objectives the Pareto front is a line.
     if (D.objectives.length === 2 && [x, y].every(c => D.objectives.some(o => o.metric === c.name))) {
@@ -129,7 +129,7 @@
         r: p.front ? 5.5 : 4,
         'data-point': p.index
       });
-      circle.append(svg('title', {}, `${x.name} ${short(x.of(p))}, ${y.name} ${short(y.of(p))}`));
+      circle.append(svg('title', {}, `${x.title} ${short(x.of(p))}, ${y.title} ${short(y.of(p))}`));
       circle.addEventListener('click', () => choose(p));
       picture.append(circle);
     }
@@ -172,7 +172,7 @@
                 i === columns.length - 1 ? 'end' :
                                            'middle'
           },
-              c.name));
+              c.title));
       const ends = c.isNumber ? c.range : c.words.map((_, k) => k);
       for (const v of ends) {
         const near = v === c.range[0] ? 14 : v === c.range[1] ? -5 : 4;
@@ -223,7 +223,7 @@
                             String(p.index + 1))),
                     element(
                         'td', {class: 'n'},
-                        p.front ? element('span', {class: 'mark-front', title: 'on the front'}) : ''),
+                        p.front ? element('span', {class: 'mark-front', title: 'on the Pareto front'}) : ''),
                     ...columns.map(c => element('td', {class: c.isNumber ? 'n' : null}, short(c.of(p)))),
                     element('td', {class: 'n'}, String(p.exit))));
     $('table').replaceChildren(
@@ -242,7 +242,7 @@
     const words = [D.points.length === 1 ? '1 point' : `${D.points.length} points`];
     if (failed) words.push(`${failed} of them failed`);
     if (D.objectives.length)
-      words.push(`${onFront.length} on the front of ${
+      words.push(`${onFront.length} on the Pareto front of ${
           D.objectives.map(o => `${o.most ? 'most' : 'least'} ${o.metric}`).join(', ')}`);
     $('summary').textContent = words.join('; ') + '.';
     const known = D.objectives.map(o => columns.findIndex(c => c.name === o.metric));
@@ -250,7 +250,7 @@
     const [x, y] =
         [...known, D.axes.length ? 0 : -1, ...numbers].filter((v, i, list) => v >= 0 && list.indexOf(v) === i);
     for (const [id, at] of [['across', x ?? 0], ['up', y ?? x ?? 0]]) {
-      $(id).append(...columns.map((c, i) => element('option', {value: i, selected: i === at}, c.name)));
+      $(id).append(...columns.map((c, i) => element('option', {value: i, selected: i === at}, c.title)));
       $(id).addEventListener('change', draw);
     }
     $('logarithmic').addEventListener('change', draw);
@@ -262,7 +262,8 @@
     if (onFront.length)
       $('scatter-legend')
           .append(element(
-              'span', {class: 'mark-front'}, 'on the front: no other point is as good by every one and better by one'));
+              'span', {class: 'mark-front'},
+              'Pareto front: no other point is as good in every metric and better in one'));
     draw();
     document.documentElement.dataset.ready = Math.round(performance.now());
   }
