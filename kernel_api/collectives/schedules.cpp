@@ -274,18 +274,18 @@ double identity_of(const std::string& redop, DType dtype) {
   return redop == "min" ? most : is_float(dtype) ? -most : -most - 1;
 }
 
+/// A barrier of the members over heap_wiring().
 void meet(const Lane& lane, int64_t me, int64_t members) {
   const bool left = 2 * me + 1 < members, right = 2 * me + 2 < members;
-  const auto send = [&](const char* port) { lane.tl.send(lane.prefix + port); };
-  const auto recv = [&](const char* port) { lane.tl.recv(lane.prefix + port); };
-  if (left) recv("left");
-  if (right) recv("right");
+  tl::Context& tl = lane.tl;
+  if (left) tl.recv(lane.prefix + "left");
+  if (right) tl.recv(lane.prefix + "right");
   if (me > 0) {
-    send("up");
-    recv("up");
+    tl.send(lane.prefix + "up");
+    tl.recv(lane.prefix + "up");
   }
-  if (left) send("left");
-  if (right) send("right");
+  if (left) tl.send(lane.prefix + "left");
+  if (right) tl.send(lane.prefix + "right");
 }
 
 }  // namespace
