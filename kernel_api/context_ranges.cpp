@@ -376,6 +376,8 @@ Event Context::red(const char* op, const Block& b, const Arg& value, const Reduc
   std::vector<int64_t> sorted = source->sources;
   std::sort(sorted.begin(), sorted.end());
   const auto number = static_cast<int64_t>(sorted.size());
+  if (!reduces_on_the_way(op))
+    fault(where, "red_" + std::string(op) + " in group " + group.name + ": expected red_add, red_max or red_min");
   const std::string found = "red_" + std::string(op) + " in group " + group.name + ": found ";
   if (number != group.sources)
     fault(where, found + std::to_string(group.sources) + " sources, expected " +

@@ -2,7 +2,9 @@
 #include "kernbench/phase2/eval/atomic.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <unordered_map>
 
 #include "kernbench/phase2/eval/convert.h"
@@ -27,6 +29,16 @@ struct NamedAtomic {
   AtomicFn function;
 };
 
+/// NaN if either is NaN, as MATH's maximum and minimum.
+template <class T>
+T maximum(T a, T b) {
+  return std::is_floating_point_v<T> && std::isnan(static_cast<double>(b)) ? b : std::max(a, b);
+}
+template <class T>
+T minimum(T a, T b) {
+  return std::is_floating_point_v<T> && std::isnan(static_cast<double>(b)) ? b : std::min(a, b);
+}
+
 #define KB_ATOMIC(T, name, result)                                                                   \
   NamedAtomic {                                                                                      \
     name, [](const uint8_t* operand, const uint8_t* expected, uint8_t* element) {                    \
@@ -35,8 +47,8 @@ struct NamedAtomic {
   }
 
 template <class T>
-constexpr NamedAtomic kOfNumbers[] = {KB_ATOMIC(T, "add", a + b), KB_ATOMIC(T, "max", std::max(a, b)),
-                                      KB_ATOMIC(T, "min", std::min(a, b)), KB_ATOMIC(T, "xchg", (void(a), b))};
+constexpr NamedAtomic kOfNumbers[] = {KB_ATOMIC(T, "add", a + b), KB_ATOMIC(T, "max", maximum(a, b)),
+                                      KB_ATOMIC(T, "min", minimum(a, b)), KB_ATOMIC(T, "xchg", (void(a), b))};
 // i32 values have the same bits as u32 values.
 constexpr NamedAtomic kOfBits[] = {KB_ATOMIC(uint32_t, "add", a + b), KB_ATOMIC(uint32_t, "and", a& b),
                                    KB_ATOMIC(uint32_t, "or", a | b), KB_ATOMIC(uint32_t, "xor", a ^ b),
@@ -56,6 +68,10 @@ AtomicFn named(const NamedAtomic (&all)[n], std::string_view op) {
 }
 
 }  // namespace
+
+bool reduces_on_the_way(std::string_view op) {
+  return op == "add" || op == "max" || op == "min";
+}
 
 AtomicFn atomic_of(std::string_view op, DType t) {
   switch (t) {

@@ -14,5 +14,7 @@ namespace kernbench::phase2 {
 using AtomicFn = void (*)(const uint8_t* operand, const uint8_t* expected, uint8_t* element);
 /// Null if there is no such atomic for that type. `op`: add, max, min, and, or, xor, xchg or cas.
 AtomicFn atomic_of(std::string_view op, DType);
+/// Whether nodes can combine the messages of such reds (multicast rules §20).
+bool reduces_on_the_way(std::string_view op);
 
 }  // namespace kernbench::phase2

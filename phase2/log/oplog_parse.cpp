@@ -288,6 +288,7 @@ struct OpRecordParser::Impl {
     r->values = json_field(p, "values", [&](const OrderedJson& list) { return json_items(list, to_operand()); });
     r->order = json_field(p, "order",
                           [](const OrderedJson& list) { return json_items(list, json_value<int64_t, OrderedJson>); });
+    if (r->values.empty()) throw JsonFault("values: found none, expected those of the group's sources");
     std::vector<bool> added(r->values.size());
     size_t results = 0;
     for (const int64_t step : r->order) {
@@ -311,7 +312,9 @@ struct OpRecordParser::Impl {
     d.operands.push_back(json_field(p, "operand", to_operand()));
     if (d.op == "cas") d.operands.push_back(json_field(p, "expected", to_operand()));
     const uint64_t nbytes = static_cast<uint64_t>(shape.elements()) * size_of(t);
-    if (p.contains("group") && name.rfind("red_", 0) == 0) d.on_the_way = on_the_way(p);
+    if (p.contains("group")) d.on_the_way = on_the_way(p);
+    if (d.on_the_way && (name.rfind("red_", 0) != 0 || !reduces_on_the_way(d.op)))
+      throw JsonFault(fmt::format("group: found {}, expected red_add, red_max or red_min", name));
     const auto check = [&](const std::vector<Operand>& all) {
       for (const Operand& o : all) {
         if (!o.is_scalar && (o.ref.dtype != t || o.ref.nbytes() != nbytes))

@@ -32,7 +32,9 @@ std::vector<std::string> stuck_report(Machine& machine, size_t limit) {
   for (size_t p = 0; p < machine.pes().count() && lines.size() < limit; ++p) {
     if (!machine.pes().complete(p)) continue;
     if (const auto* r = machine.pes().pe(p).runner->reductions(); r && r != std::exchange(told, r)) {
-      for (const std::string& line : r->waiting()) lines.push_back(line);
+      for (const std::string& line : r->waiting()) {
+        if (lines.size() < limit / 2) lines.push_back(line);
+      }
     }
     const Pe& pe = machine.pes().pe(p);
     const std::string kernel = pe.runner->waiting_for();

@@ -21,6 +21,7 @@ bool ReduceRules::adds(std::optional<DType> dtype) const {
 Reduction::Reduction(Fabric& fabric, const std::vector<uint32_t>& initiators, uint64_t address, uint64_t nbytes,
                      std::optional<DType> dtype)
     : dtype_(dtype) {
+  std::set<uint32_t> seen;
   for (size_t i = 0; i < initiators.size(); ++i) {
     Source& s = sources_.emplace_back();
     s.initiator = initiators[i];
@@ -28,11 +29,9 @@ Reduction::Reduction(Fabric& fabric, const std::vector<uint32_t>& initiators, ui
     s.stands_for = {i};
     if (!s.route->target || (!s.route->known && initiators.size() > 1))
       throw AccessError(address_text(address) + ": a reduction past a foreign block is unsupported");
-    for (size_t j = 0; j < i; ++j) {
-      if (initiators[j] == s.initiator)
-        throw AccessError(fmt::format("a reduction has two sources of {}; expected different initiators",
-                                      s.route->hops.front().out->node().owner().id()));
-    }
+    if (!seen.insert(s.initiator).second)
+      throw AccessError(fmt::format("a reduction has two sources of {}; expected different initiators",
+                                    s.route->hops.front().out->node().owner().id()));
   }
   check_tree();
   count_messages();
@@ -57,12 +56,13 @@ void Reduction::check_tree() const {
             fmt::format("the return path from {} to {} does not mirror the path there", r.target->id(), id));
     }
   }
+  std::set<const FabricNode*> begins;
+  for (const Source& s : sources_) begins.insert(&s.route->hops.front().out->node());
   for (const Source& s : sources_) {
-    for (const Source& o : sources_) {
-      const auto passes = [&](const Hop& h) { return &h.out->node() == &s.route->hops.front().out->node(); };
-      if (&s != &o && std::any_of(o.route->hops.begin(), o.route->hops.end(), passes))
-        throw AccessError(fmt::format("{} lies on the route of another source of its reduction",
-                                      s.route->hops.front().out->node().owner().id()));
+    for (size_t h = 1; h < s.route->hops.size(); ++h) {
+      const FabricNode& node = s.route->hops[h].out->node();
+      if (begins.count(&node) > 0)
+        throw AccessError(node.owner().id() + " lies on the route of another source of its reduction");
     }
   }
 }

@@ -14,7 +14,6 @@
 #include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
-#include "kernbench/systemc_models/protocol/multicast_extension.h"
 
 namespace kernbench::memory {
 
@@ -150,7 +149,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
     fail(p, bad, "the payload cannot be acted on");
     return nullptr;
   }
-  if (local_ && local_->holds(p.get_address())) {
+  if (local_ && local_->holds(p.get_address()) && !p.get_extension<MulticastExtension>()) {
     auto a = std::make_unique<Access>();
     a->target = this;
     a->payload = &p;

@@ -26,6 +26,7 @@
 
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/memory/direct_memory.h"
+#include "kernbench/systemc_models/protocol/multicast_extension.h"  // for users of ports and host sockets
 #include "kernbench/systemc_models/protocol/payload_access.h"
 #include "kernbench/systemc_models/protocol/response_channel.h"
 

@@ -44,42 +44,48 @@ bool KernelReductions::Operation::takes_effect(OpDesc& source) {
   return true;
 }
 
-KernelReductions::Operation* KernelReductions::operation_of(const Pe& pe, const std::shared_ptr<OpDesc>& desc) {
+std::shared_ptr<KernelReductions::Operation> KernelReductions::operation_of(const Pe& pe,
+                                                                            const std::shared_ptr<OpDesc>& desc) {
   OnTheWay& r = *desc->on_the_way;
   if (r.sources.size() == 1) {
     desc->on_the_way = nullptr;
     return nullptr;
   }
-  r.operation = come_[{r.group, &pe}]++;
-  std::deque<Operation>& operations = groups_[r.group];
+  size_t& come = come_[{r.group, &pe}];
+  r.operation = come;
+  std::deque<Kept>& operations = groups_[r.group];
   if (r.operation >= operations.size()) {
     std::vector<const Pe*> sources;
     for (const int64_t place : r.sources) sources.push_back(pes_.at(static_cast<size_t>(place)));
     std::sort(sources.begin(), sources.end(), [](const Pe* a, const Pe* b) { return a->dma < b->dma; });
-    operations.emplace_back(system_, std::move(sources), *desc);
+    const std::shared_ptr<Operation> made(new Operation(system_, std::move(sources), *desc));
+    operations.push_back({made, made});
   }
-  Operation& o = operations[r.operation];
-  const auto at = std::find(o.pes.begin(), o.pes.end(), &pe);
+  Kept& kept = operations[r.operation];
+  const std::shared_ptr<Operation> o = kept.all.lock();
+  const auto at = o ? std::find(o->pes.begin(), o->pes.end(), &pe) : std::vector<const Pe*>::const_iterator();
   const std::string name = fmt::format("operation {} of group {}", r.operation, r.group);
-  if (at == o.pes.end() || o.pes.size() != r.sources.size())
+  if (!o || at == o->pes.end() || o->pes.size() != r.sources.size())
     throw AccessError(name + ": another source names other sources");
-  const auto other = std::find_if(o.sources.begin(), o.sources.end(), [](const auto& s) { return s != nullptr; });
-  if (other != o.sources.end() && !same_ranges(**other, *desc))
+  const auto other = std::find_if(o->sources.begin(), o->sources.end(), [](const auto& s) { return s != nullptr; });
+  if (other != o->sources.end() && !same_ranges(**other, *desc))
     throw AccessError(name + ": expected the op, the type and the place of its other sources");
-  o.sources[static_cast<size_t>(at - o.pes.begin())] = desc;
-  return &o;
+  o->sources[static_cast<size_t>(at - o->pes.begin())] = desc;
+  ++come;
+  if (std::count(o->sources.begin(), o->sources.end(), nullptr) == 0) kept.open = nullptr;
+  return o;
 }
 
 std::vector<std::string> KernelReductions::waiting() const {
   std::vector<std::string> all;
   for (const auto& [group, operations] : groups_) {
     for (size_t n = 0; n < operations.size(); ++n) {
-      const Operation& o = operations[n];
+      const std::shared_ptr<Operation> o = operations[n].all.lock();
+      const std::vector<uint32_t> not_granted = o ? o->on_the_way.missing() : std::vector<uint32_t>{};
       std::string missing;
-      for (size_t i = 0; i < o.pes.size(); ++i) {
-        const std::vector<uint32_t> not_granted = o.on_the_way.missing();
-        if (std::find(not_granted.begin(), not_granted.end(), o.pes[i]->dma) != not_granted.end())
-          missing += (missing.empty() ? "" : ", ") + o.pes[i]->id;
+      for (const Pe* pe : o ? o->pes : std::vector<const Pe*>{}) {
+        if (std::find(not_granted.begin(), not_granted.end(), pe->dma) != not_granted.end())
+          missing += (missing.empty() ? "" : ", ") + pe->id;
       }
       if (!missing.empty())
         all.push_back(fmt::format("reduction {}: operation {} has not come from {}", group, n, missing));

@@ -41,14 +41,19 @@ class KernelReductions {
   };
   /// The operation of a PE's command, which has `on_the_way`. Null: the PE is the only source, so the
   /// command is a plain red. AccessError if it cannot be a source.
-  Operation* operation_of(const Pe&, const std::shared_ptr<OpDesc>&);
+  std::shared_ptr<Operation> operation_of(const Pe&, const std::shared_ptr<OpDesc>&);
   /// "reduction g: operation 0 has not come from sip0.cube0.pe1", for each that waits for sources.
   std::vector<std::string> waiting() const;
 
  private:
   System& system_;
   std::vector<const Pe*> pes_;
-  std::map<std::string, std::deque<Operation>> groups_;
+  /// An operation lives until its sources have come, and after that as long as their commands.
+  struct Kept {
+    std::shared_ptr<Operation> open;
+    std::weak_ptr<Operation> all;
+  };
+  std::map<std::string, std::deque<Kept>> groups_;
   std::map<std::pair<std::string, const Pe*>, size_t> come_;
 };
 

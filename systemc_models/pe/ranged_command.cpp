@@ -103,7 +103,8 @@ RangedCommand::RangedCommand(System& system, const Pe& pe, const std::shared_ptr
 
 Reduction* RangedCommand::join(const std::shared_ptr<KernelReductions>& all) {
   if (!all) throw AccessError("a reduction on the way needs a launch");
-  if (groups.size() != 1) throw AccessError("a reduction on the way needs a place in one memory");
+  if (desc_->on_the_way->sources.size() > 1 && groups.size() != 1)
+    throw AccessError("a reduction on the way needs a place in one memory");
   reductions_ = all;
   operation_ = all->operation_of(pe_, desc_);
   return operation_ ? &operation_->on_the_way : nullptr;

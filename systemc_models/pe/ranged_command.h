@@ -62,8 +62,8 @@ class RangedCommand final : public RangedAccess {
   PeCommand* command_ = nullptr;
   size_t effects_left_ = 0;
   std::shared_ptr<KernelReductions> reductions_;
-  KernelReductions::Operation* operation_ = nullptr;  ///< of which it is a source; null: none
-  std::vector<std::unique_ptr<Shown>> shown_;         ///< by group; empty: no path has a foreign block
+  std::shared_ptr<KernelReductions::Operation> operation_;  ///< of which it is a source; null: none
+  std::vector<std::unique_ptr<Shown>> shown_;               ///< by group; empty: no path has a foreign block
 };
 
 }  // namespace kernbench::pe

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A multicast on TLM sockets (multicast rules §19.10): a write with this ignorable extension writes its bytes to
-// several memories. Ports and host sockets accept it from foreign initiators. A block that does not know it writes to
-// the first.
+// several memories. Ports and host sockets accept it from foreign initiators; their headers include this one. A block
+// that does not know it writes to the first.
 #pragma once
 
 #include <cstdint>

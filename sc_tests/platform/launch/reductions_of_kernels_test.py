@@ -6,6 +6,8 @@ import json
 import re
 import unittest
 
+import numpy as np
+
 import cli_support
 
 WRONG = r"""
@@ -37,6 +39,7 @@ void wrong(tl::Context& tl, const tl::Args& args) {
   if (how == "absent") tl.red_add(y, x, tl::ReduceGroup("a", 2, {2, 3}));
   if (how == "place") tl.red_add(me == 0 ? y : other, x, a);
   if (how == "op") tl.red(me == 0 ? "add" : "min", y, x, a, tl::Sem::relaxed);
+  if (how == "cas") tl.red("cas", y, x, a, tl::Sem::relaxed);
   if (how == "members" && me == 0) tl.red_add(y, x, tl::ReduceGroup("a", 3, {0, 1, 2}));
   if (how == "members") tl.red_add(y, x, a);
 }
@@ -44,7 +47,7 @@ KernelSpec spec() {
   KernelSpec k;
   k.name = "wrong";
   k.params = {ParamSpec::choice("how", {"crossed", "async", "alone", "number", "all", "twice", "beyond", "absent", "place", "op",
-                                        "members"}, "what it does")};
+                                        "members", "cas"}, "what it does")};
   k.tensors = {{"y", TensorSpec::Role::out, [](const Params&) { return Dims{8, 16}; }, [](const Params&) { return DType::f32; },
                 Placement::rows, Init::uniform()}};
   k.function = wrong;
@@ -110,6 +113,33 @@ class Reductions(cli_support.FolderCli):
                                         "--links", links, "--param", f"n={n}", "--verify", "--check-races", *more, *REDUCES)
                     self.assertIn("verified", out, (kernel, links, more))
 
+    def test_nan_and_infinities_pass_as_in_other_algorithms(self):
+        x = np.zeros((8, 16), np.float32)
+        x[2, 0] = x[:, 1] = np.nan
+        x[3, 2], x[4, 3], x[5, 4], x[6, 4] = np.inf, -np.inf, np.inf, -np.inf
+        np.save(self.path("x.npy"), x)
+        for redop in ("sum", "max", "min"):
+            out = self.succeeds("run", "--kernel", "all_reduce", "--topology", "small", "--param", "n=16", "--param",
+                                f"redop={redop}", "--param", "algorithm=in_network", "--tensor", f"x={self.path('x.npy')}",
+                                "--verify", *REDUCES)
+            self.assertIn("verified", out, redop)
+
+    def test_a_damaged_sum_in_a_log_is_refused(self):
+        log = self.path("l.jsonl")
+        self.run_groups("--param", "group=4", "--param", "n=4", "--param", "pending=true", "--oplog", log, *REDUCES)
+        with open(log, encoding="utf-8") as f:
+            text = f.read()
+        for old, new, why in ((r'"order":\[\d', '"order":[9', "order: expected each value once"),
+                              (r'"order":\[[^]]*\]', '"order":[-1]', "order: expected each value once"),
+                              (r'"order":\[[^]]*\]', '"order":[0]', "order: a value is missing"),
+                              (r'"values":\[.*?\],"order"', '"values":[],"order"', "values: found none"),
+                              ('"op_name":"red_add"', '"op_name":"red_xor"', "found red_xor")):
+            damaged, count = re.subn(old, new, text)
+            self.assertGreater(count, 0, old)
+            with open(log, "w", encoding="utf-8") as f:
+                f.write(damaged)
+            self.refuses("replay", "--oplog", log, lines=1, saying=(why,))
+
     def test_observers_change_nothing_and_the_path_sums_to_the_run(self):
         base = ["run", "--kernel", "all_reduce", "--param", "algorithm=in_network", "--topology", "small", *REDUCES]
         plain = json.loads(self.succeeds(*base, "--format", "json"))
@@ -145,7 +175,8 @@ class Reductions(cli_support.FolderCli):
                                  ("all", 1, "found 3 sources, expected all 8 PEs of the launch, or members"),
                                  ("twice", 1, "expected different PEs"), ("beyond", 1, "expected different PEs"),
                                  ("absent", 1, "without this PE"), ("place", 1, "expected the op, the type and the place"),
-                                 ("op", 1, "expected the op, the type and the place"), ("members", 1, "names other sources")):
+                                 ("op", 1, "expected the op, the type and the place"), ("members", 1, "names other sources"),
+                                 ("cas", 1, "expected red_add, red_max or red_min")):
             found, _, err = self.run_cli("run", "--plugin", self.path("wrong.so"), "--kernel", "wrong", "--param", f"how={how}",
                                          "--topology", cli_support.topology("small.yaml"), *REDUCES)
             self.assertEqual(found, status, (how, err))
