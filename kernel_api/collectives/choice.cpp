@@ -172,7 +172,8 @@ std::string CostTable::unavailable(const std::string& algorithm) const {
 }
 
 bool CostTable::considered(const std::string& algorithm) const {
-  if (algorithm != "multicast") return algorithm != "in_network";
+  const Algorithm::Considered considered = algorithm_named(algorithm).considered;
+  if (considered != Algorithm::Considered::if_declared) return considered == Algorithm::Considered::always;
   Collective c = collective_;
   c.algorithm = algorithm;
   return ways(algorithm, "", level(all_groups(launch_, c), &Group::single)).multicasts();

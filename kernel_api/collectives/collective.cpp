@@ -5,6 +5,7 @@
 #include <charconv>
 #include <iterator>
 #include <map>
+#include <stdexcept>
 
 #include "kernbench/kernel_api/params.h"
 #include "kernbench/phase2/text/text.h"
@@ -85,13 +86,8 @@ void make_hierarchy(const LaunchShape& launch, Axes over, Group* g) {
 }
 
 Phase single_phase(const LaunchShape& launch, const Collective& c, Axes over, const Members& pes) {
-  static const std::map<std::string, Phase::Kind> kinds = {
-      {"ring", Phase::Kind::ring},      {"rotate", Phase::Kind::ring},   {"halving", Phase::Kind::halving},
-      {"tree", Phase::Kind::tree},      {"chain", Phase::Kind::chain},   {"grid", Phase::Kind::grid},
-      {"pairwise", Phase::Kind::all},   {"sendrecv", Phase::Kind::ring}, {"multicast", Phase::Kind::all},
-      {"in_network", Phase::Kind::heap}};
   Phase p;
-  p.kind = kinds.at(c.algorithm);
+  p.kind = algorithm_named(c.algorithm).kind;
   p.prefix = c.prefix;
   p.pes = pes;
   if (over.count() == 1) p.grid = grid_of(launch, over.only(), pes);
@@ -132,31 +128,52 @@ const char* name_of(Op op) {
   return names[static_cast<int>(op)];
 }
 
+namespace {
+
+/// In the order in which `auto` prefers them on equal cost.
+const std::vector<Algorithm>& algorithms() {
+  using K = Phase::Kind;
+  using Considered = Algorithm::Considered;
+  static const std::vector<Algorithm> all = {
+      {"ring", {Op::all_reduce, Op::all_gather, Op::reduce_scatter}, K::ring, "ring (next-prev)"},
+      {"rotate", {Op::all_reduce}, K::ring, "ring (next-prev)"},
+      {"halving", {Op::all_reduce, Op::all_gather, Op::reduce_scatter}, K::halving, "halving (x0, x1, ...)"},
+      {"chain", {Op::broadcast, Op::reduce}, K::chain, "chain (next-prev)"},
+      {"tree", {Op::all_reduce, Op::broadcast, Op::reduce}, K::tree, "tree (t0, t1, ...)"},
+      {"grid", {Op::all_reduce, Op::broadcast, Op::reduce}, K::grid, "grid (W-E, N-S)"},
+      {"hierarchical", {Op::all_reduce}, K::grid, "grids (pe.*, cube.*), between ranks as the tray is (rank.*)"},
+      {"multicast",
+       {Op::all_reduce, Op::all_gather, Op::broadcast},
+       K::all,
+       "all (to0, to1, ...)",
+       Considered::if_declared},
+      {"in_network",
+       {Op::all_reduce, Op::reduce_scatter, Op::reduce},
+       K::heap,
+       "heap (up, left, right)",
+       Considered::never},
+      {"pairwise", {Op::all_to_all}, K::all, "all (to0, to1, ...)"},
+      {"sendrecv", {Op::sendrecv}, K::ring, "ring (next-prev)"}};
+  return all;
+}
+
+}  // namespace
+
+const Algorithm& algorithm_named(const std::string& name) {
+  const auto it = std::find_if(algorithms().begin(), algorithms().end(), [&](const auto& a) { return a.name == name; });
+  if (it == algorithms().end()) throw std::out_of_range("no algorithm " + name);
+  return *it;
+}
+
 const std::vector<std::string>& algorithms_of(Op op) {
-  static const std::vector<std::string> all_reduce = {"ring", "rotate",       "halving",   "tree",
-                                                      "grid", "hierarchical", "multicast", "in_network"},
-                                        all_gather = {"ring", "halving", "multicast"},
-                                        reduce_scatter = {"ring", "halving", "in_network"},
-                                        broadcast = {"chain", "tree", "grid", "multicast"},
-                                        reduce = {"chain", "tree", "grid", "in_network"}, all_to_all = {"pairwise"},
-                                        sendrecv = {"sendrecv"};
-  switch (op) {
-    case Op::all_reduce:
-      return all_reduce;
-    case Op::all_gather:
-      return all_gather;
-    case Op::reduce_scatter:
-      return reduce_scatter;
-    case Op::broadcast:
-      return broadcast;
-    case Op::reduce:
-      return reduce;
-    case Op::all_to_all:
-      return all_to_all;
-    case Op::sendrecv:
-      break;
-  }
-  return sendrecv;
+  static const std::map<Op, std::vector<std::string>> names = [] {
+    std::map<Op, std::vector<std::string>> of_op;
+    for (const Algorithm& a : algorithms()) {
+      for (const Op each : a.ops) of_op[each].push_back(a.name);
+    }
+    return of_op;
+  }();
+  return names.at(op);
 }
 
 Wires wires_of(const Phase& p) {

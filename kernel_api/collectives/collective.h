@@ -18,9 +18,6 @@ inline constexpr Op kOps[] = {Op::all_reduce, Op::all_gather, Op::reduce_scatter
                               Op::reduce,     Op::all_to_all, Op::sendrecv};
 const char* name_of(Op);
 
-/// Names of all algorithms of an op, in the order in which `auto` prefers them on equal cost.
-const std::vector<std::string>& algorithms_of(Op);
-
 /// Algorithm of the reduce_scatter that an all_reduce by multicast begins with.
 std::string reduce_scatter_before_multicast(int64_t members);
 
@@ -49,6 +46,20 @@ struct Phase {
   int64_t size() const { return static_cast<int64_t>(pes.size()); }
 };
 Wires wires_of(const Phase&);
+
+/// An algorithm, with all that others need to know of it.
+struct Algorithm {
+  std::string name;
+  std::vector<Op> ops;
+  Phase::Kind kind;    ///< of its single phase
+  std::string wiring;  ///< its ports, for people
+  /// Whether `auto` and `best` consider it; if_declared: only if all blocks on the routes declare `multicast`.
+  enum class Considered : uint8_t { always, if_declared, never } considered = Considered::always;
+};
+/// std::out_of_range if there is none of that name.
+const Algorithm& algorithm_named(const std::string& name);
+/// Names of all algorithms of an op, in the order in which `auto` prefers them on equal cost.
+const std::vector<std::string>& algorithms_of(Op);
 
 /// The phases of a group's members. A hierarchical all_reduce has phases inside each cube, over the cubes of each rank,
 /// and over ranks. Other algorithms have a single phase.

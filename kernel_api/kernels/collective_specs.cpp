@@ -246,20 +246,12 @@ Collective collective_of(Op op, const Params& p) {
 }
 
 std::string wiring_text(Op op) {
-  const std::map<std::string, std::string> texts = {
-      {"ring", "ring (next-prev)"},
-      {"rotate", "ring (next-prev)"},
-      {"halving", "halving (x0, x1, ...)"},
-      {"tree", "tree (t0, t1, ...)"},
-      {"chain", "chain (next-prev)"},
-      {"grid", "grid (W-E, N-S)"},
-      {"hierarchical", "grids (pe.*, cube.*), between ranks as the tray is (rank.*)"},
-      {"pairwise", "all (to0, to1, ...)"},
-      {"sendrecv", "ring (next-prev)"},
-      {"in_network", "heap (up, left, right)"},
-      {"multicast", op == Op::all_reduce ? "halving or ring, and all (to0, to1, ...)" : "all (to0, to1, ...)"}};
   std::string text;
-  for (const std::string& a : ccl::algorithms_of(op)) text += (text.empty() ? "" : "; ") + a + ": " + texts.at(a);
+  for (const std::string& a : ccl::algorithms_of(op)) {
+    const bool reduces_first = op == Op::all_reduce && a == "multicast";
+    text += (text.empty() ? "" : "; ") + a + ": " + (reduces_first ? "halving or ring, and " : "") +
+            ccl::algorithm_named(a).wiring;
+  }
   return text;
 }
 

@@ -117,6 +117,8 @@ class Atomic : public Evaluation {
   int parts() const override { return 1; }
   void run(int) override {
     const uint64_t n = d_.ranged->nbytes(), item = size_of(type_);
+    const uint8_t* const expected = d_.op == "cas" ? inputs_[2].data() : nullptr;
+    const size_t operands = expected ? 2 : inputs_.size();
     std::unordered_map<uint64_t, uint64_t> done;  // address -> last element of the value that was applied there
     uint64_t at = 0;
     for (const MovedRange& r : d_.ranged->ranges) {
@@ -125,11 +127,8 @@ class Atomic : public Evaluation {
         uint8_t *const old = out_ + at, *const now = out_ + n + at;
         std::memcpy(old, before == done.end() ? inputs_[0].data() + at : out_ + n + before->second, item);
         std::memcpy(now, old, item);
-        if (d_.op == "cas") {
-          function_(inputs_[1].data() + at, inputs_[2].data() + at, now);
-        } else {
-          for (size_t v = 1; v < inputs_.size(); ++v) function_(inputs_[v].data() + at, nullptr, now);
-        }
+        for (size_t v = 1; v < operands; ++v)
+          function_(inputs_[v].data() + at, expected ? expected + at : nullptr, now);
         if (d_.ranged->ranges.size() > 1) done[r.addr + i] = at;
       }
     }

@@ -341,12 +341,9 @@ std::string ProgramPlayer::not_ended() const {
   }
   for (const auto& [name, operations] : reductions_) {
     for (size_t n = 0; n < operations.size(); ++n) {
-      const std::vector<uint32_t> missing =
-          operations[n].sources() > 1 ? operations[n].missing() : std::vector<uint32_t>{};
-      std::string ids;
-      for (const uint32_t i : missing) ids += (ids.empty() ? "" : ", ") + platform_.graph().nodes[i].id;
-      if (!ids.empty() && missing.size() < operations[n].sources())
-        text += fmt::format("; reduction {}: operation {} is missing from {}", name, n, ids);
+      const Reduction& r = operations[n];
+      if (r.begun() && !r.missing().empty())
+        text += fmt::format("; reduction {}: operation {} has not come from {}", name, n, r.missing());
     }
   }
   return text;

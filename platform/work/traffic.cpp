@@ -66,10 +66,8 @@ class TrafficDriver {
   std::vector<std::string> waiting_groups() const {
     std::vector<std::string> lines;
     for (const auto& [name, reduction] : groups_) {
-      std::string line;
-      for (const uint32_t i : reduction.missing())
-        line += (line.empty() ? "reduction " + name + ": not granted: " : ", ") + platform_.graph().nodes[i].id;
-      if (!line.empty()) lines.push_back(line);
+      const std::string missing = reduction.missing();
+      if (!missing.empty()) lines.push_back("reduction " + name + ": not granted: " + missing);
     }
     return lines;
   }

@@ -149,12 +149,16 @@ void Reduction::join(FabricTransaction& x) {
   x.reduction = this;
 }
 
-std::vector<uint32_t> Reduction::missing() const {
-  std::vector<uint32_t> all;
+bool Reduction::begun() const {
+  return std::any_of(sources_.begin(), sources_.end(), [](const Source& s) { return s.x != nullptr; });
+}
+
+std::string Reduction::missing() const {
+  std::string ids;
   for (const Source& s : sources_) {
-    if (!s.x) all.push_back(s.initiator);
+    if (!s.x) ids += (ids.empty() ? "" : ", ") + s.route->hops.front().out->node().owner().id();
   }
-  return all;
+  return ids;
 }
 
 bool Reduction::meet_at(const FabricNode& node) const {

@@ -67,8 +67,10 @@ class Reduction {
   /// What the message x, which the memory has served, waited there.
   double waited_ns(const FabricTransaction& x) { return source_of(x).waited_ns; }
   size_t sources() const { return sources_.size(); }
-  /// Initiators (indices of blocks) whose item has not been granted.
-  std::vector<uint32_t> missing() const;
+  /// Whether a source has been granted.
+  bool begun() const;
+  /// The ids of sources that have not been granted, joined.
+  std::string missing() const;
   /// The acknowledgement that x carries is at a node, at x.time_ns. Returns the other transactions that carry it from
   /// there on, one per edge, in the state of x.
   std::vector<FabricTransaction*> branch(FabricTransaction& x, const FabricNode& node);

@@ -30,11 +30,14 @@ bool same_ranges(const OpDesc& a, const OpDesc& b) {
 
 }  // namespace
 
-KernelReductions::Operation::Operation(System& system, std::vector<const Pe*> all, const OpDesc& first)
-    : on_the_way(system, initiators_of(all), first.ranged->ranges.front().addr, first.ranged->ranges.front().nbytes,
-                 first.output.dtype),
+KernelReductions::Operation::Operation(System& system, std::vector<const Pe*> all,
+                                       const std::shared_ptr<OpDesc>& source)
+    : on_the_way(system, initiators_of(all), source->ranged->ranges.front().addr, source->ranged->ranges.front().nbytes,
+                 source->output.dtype),
       pes(std::move(all)),
       sources(pes.size()),
+      first(source),
+      to_come(pes.size()),
       effects_left(pes.size()) {}
 
 bool KernelReductions::Operation::takes_effect(OpDesc& source) {
@@ -58,7 +61,7 @@ std::shared_ptr<KernelReductions::Operation> KernelReductions::operation_of(cons
     std::vector<const Pe*> sources;
     for (const int64_t place : r.sources) sources.push_back(pes_.at(static_cast<size_t>(place)));
     std::sort(sources.begin(), sources.end(), [](const Pe* a, const Pe* b) { return a->dma < b->dma; });
-    const std::shared_ptr<Operation> made(new Operation(system_, std::move(sources), *desc));
+    const std::shared_ptr<Operation> made(new Operation(system_, std::move(sources), desc));
     operations.push_back({made, made});
   }
   Kept& kept = operations[r.operation];
@@ -67,12 +70,11 @@ std::shared_ptr<KernelReductions::Operation> KernelReductions::operation_of(cons
   const std::string name = fmt::format("operation {} of group {}", r.operation, r.group);
   if (!o || at == o->pes.end() || o->pes.size() != r.sources.size())
     throw AccessError(name + ": another source names other sources");
-  const auto other = std::find_if(o->sources.begin(), o->sources.end(), [](const auto& s) { return s != nullptr; });
-  if (other != o->sources.end() && !same_ranges(**other, *desc))
+  if (!same_ranges(*o->first, *desc))
     throw AccessError(name + ": expected the op, the type and the place of its other sources");
   o->sources[static_cast<size_t>(at - o->pes.begin())] = desc;
   ++come;
-  if (std::count(o->sources.begin(), o->sources.end(), nullptr) == 0) kept.open = nullptr;
+  if (--o->to_come == 0) kept.open = nullptr;
   return o;
 }
 
@@ -81,14 +83,9 @@ std::vector<std::string> KernelReductions::waiting() const {
   for (const auto& [group, operations] : groups_) {
     for (size_t n = 0; n < operations.size(); ++n) {
       const std::shared_ptr<Operation> o = operations[n].all.lock();
-      const std::vector<uint32_t> not_granted = o ? o->on_the_way.missing() : std::vector<uint32_t>{};
-      std::string missing;
-      for (const Pe* pe : o ? o->pes : std::vector<const Pe*>{}) {
-        if (std::find(not_granted.begin(), not_granted.end(), pe->dma) != not_granted.end())
-          missing += (missing.empty() ? "" : ", ") + pe->id;
-      }
-      if (!missing.empty())
-        all.push_back(fmt::format("reduction {}: operation {} has not come from {}", group, n, missing));
+      if (o && o->on_the_way.begun() && !o->on_the_way.missing().empty())
+        all.push_back(
+            fmt::format("reduction {}: operation {} has not come from {}", group, n, o->on_the_way.missing()));
     }
   }
   return all;

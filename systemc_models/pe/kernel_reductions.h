@@ -34,15 +34,16 @@ class KernelReductions {
     Reduction on_the_way;
     std::vector<const Pe*> pes;                    ///< of its sources, in compiled order
     std::vector<std::shared_ptr<OpDesc>> sources;  ///< by the same; null: has not come
-    size_t effects_left = 0;
-    Operation(System&, std::vector<const Pe*>, const OpDesc& first);
+    const std::shared_ptr<OpDesc> first;           ///< of the sources, to come
+    size_t to_come = 0, effects_left = 0;
+    Operation(System&, std::vector<const Pe*>, const std::shared_ptr<OpDesc>& first);
     /// A source takes effect. Returns whether it is the last; its record then has all values.
     bool takes_effect(OpDesc&);
   };
   /// The operation of a PE's command, which has `on_the_way`. Null: the PE is the only source, so the
   /// command is a plain red. AccessError if it cannot be a source.
   std::shared_ptr<Operation> operation_of(const Pe&, const std::shared_ptr<OpDesc>&);
-  /// "reduction g: operation 0 has not come from sip0.cube0.pe1", for each that waits for sources.
+  /// "reduction g: operation 0 has not come from sip0.cube0.pe1.pe_dma", for each that waits for sources.
   std::vector<std::string> waiting() const;
 
  private:
