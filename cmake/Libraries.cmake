@@ -17,9 +17,14 @@ function(kernbench_add_library name)
       $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(kernbench_${name} PUBLIC cxx_std_${SystemC_CXX_STANDARD})
   target_compile_options(kernbench_${name} PRIVATE -fno-semantic-interposition ${relative_lines})
-  # Calls within a library are bound when it is linked: less to bind at each start, and no jump in between. Not in phase2,
-  # some of whose functions a test replaces by faulty ones.
-  if(NOT name STREQUAL "phase2")
+  # A library's own functions, tables of virtual functions and type information are bound when it is linked: less to bind
+  # at each start, and no jump in between. rebindable.list has the exceptions. Types are compared by name, and what exists
+  # once in a process (static variables of inline functions) GCC marks, so it stays common to all libraries.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT KERNBENCH_SANITIZED)
+    set(rebindable ${PROJECT_SOURCE_DIR}/cmake/rebindable.list)
+    target_link_options(kernbench_${name} PRIVATE LINKER:--dynamic-list=${rebindable})
+    set_property(TARGET kernbench_${name} APPEND PROPERTY LINK_DEPENDS ${rebindable})
+  elseif(NOT name STREQUAL "phase2")
     target_link_options(kernbench_${name} PRIVATE LINKER:-Bsymbolic-functions)
   endif()
   target_link_libraries(kernbench_${name} PUBLIC ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK} fmt::fmt kernbench_warnings)

@@ -66,11 +66,11 @@ std::map<std::string, std::string> files_in(const std::vector<fs::path>& folders
   return files;
 }
 
-/// Bare names are also searched in these folders.
-std::string file_in(const std::vector<fs::path>& folders, const std::string& given) {
+/// Bare names are also searched in these folders, which are found only then.
+std::string file_in(std::vector<fs::path> (*folders)(), const std::string& given) {
   std::error_code error;
   if (fs::exists(given, error) || given.find('/') != std::string::npos) return given;
-  for (const fs::path& folder : folders) {
+  for (const fs::path& folder : folders()) {
     for (const char* ending : {"", ".yaml"}) {
       const fs::path candidate = folder / (given + ending);
       if (fs::is_regular_file(candidate, error)) return candidate.string();
@@ -103,11 +103,11 @@ void check_topology_name(const std::string& given) {
 }
 
 std::string topology_file(const std::string& given) {
-  return file_in(topology_folders(), given);
+  return file_in(topology_folders, given);
 }
 
 std::string energy_file(const std::string& given) {
-  return file_in(energy_folders(), given);
+  return file_in(energy_folders, given);
 }
 
 std::string point_file(const std::string& option, const std::string& given) {

@@ -11,6 +11,11 @@ output. `name value unit`, one line a figure, medians over --runs; names that be
 The floors: both binaries on the same files in turns, `name ratio floor`, medians of the ratios of five pairs or --runs;
 exit status 1 where one is missed. Of storms and tokens of 1,024 PEs and more what `kernbench topology` takes is taken off
 on both sides.
+
+    bench.py --bin FOLDER --data FOLDER --peer NAME=BINARY ...
+
+Other simulators (peers.py) on the same work, in turns: kernbench's CPU time in units of the peer's, the median of five pairs
+or --runs, and the simulated time of both.
 """
 
 import argparse
@@ -22,6 +27,7 @@ import sys
 import tempfile
 
 import bench_inputs as inputs
+import peers
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOPOLOGIES = os.path.join(ROOT, "topologies")
@@ -49,10 +55,10 @@ class Failed(Exception):
     pass
 
 
-def run(argv, keep=False):
+def run(argv, keep=False, environment=None):
     """CPU seconds, peak MiB and, if kept, output of a process."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen(argv, stdout=out, stderr=err)
+        child = subprocess.Popen(argv, stdout=out, stderr=err, env={**os.environ, **(environment or {})})
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
@@ -251,6 +257,20 @@ class Bench:
             judge(name, ratio, "the CPU time without them", f"at most {HASH_AND_BURSTS}", ratio <= HASH_AND_BURSTS)
         return 1 if missed else 0
 
+    def peer(self, name, binary):
+        p = peers.PEERS[name](binary, self.tool("kernbench"), self.args.data)
+        print(f"bench: {name}", file=sys.stderr, flush=True)
+        ratios = []
+        for pair in range(self.args.runs):
+            seconds, text = {}, {}
+            for which in ("ours", "theirs") if pair % 2 == 0 else ("theirs", "ours"):
+                seconds[which], _, out = run(getattr(p, which), True, p.environment)
+                text[which] = out.decode(errors="replace")
+            ratios.append(seconds["ours"] / seconds["theirs"])
+        self.put(f"peer_{name}", statistics.median(ratios), "of the peer's CPU time")
+        self.put(f"peer_{name}_simulated", peers.our_time_ns(text["ours"]), "ns")
+        self.put(f"peer_{name}_simulated_by_peer", p.time_ns(text["theirs"]), "ns")
+
     def files(self, name):
         """What both binaries are given for a floor."""
         kind, rest = name.split("_", 1)
@@ -308,16 +328,26 @@ def main():
     parser.add_argument("--quick", action="store_true", help="small sizes, for a look in a minute")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--against", metavar="BINARY", help="kernbench of d3de8b2: check the floors")
+    parser.add_argument("--peer", metavar="NAME=BINARY", action="append", default=[],
+                        help=f"beside another simulator; NAME: {', '.join(peers.PEERS)} (repeatable)")
     parser.add_argument("--runs", type=int, help="of each figure; the median is printed (3; pairs: 5)")
     parser.add_argument("names", nargs="*", metavar="NAME-PREFIX", help="only figures whose names begin so")
     args = parser.parse_args()
-    args.runs = args.runs or (5 if args.against else 3)
+    args.runs = args.runs or (5 if args.against or args.peer else 3)
+    others = [p.partition("=")[::2] for p in args.peer]
+    for name, binary in others:
+        if name not in peers.PEERS or not os.path.isfile(binary):
+            parser.error(f"--peer: found '{name}={binary}'; legal: NAME=BINARY with a NAME of {', '.join(peers.PEERS)} and an "
+                         "existing file")
     bench = Bench(args)
     try:
         if args.against:
             sys.exit(bench.floors(args.against))
-        bench.all()
-    except Failed as e:
+        for name, binary in others:
+            bench.peer(name, binary)
+        if not others:
+            bench.all()
+    except (Failed, ValueError) as e:
         sys.exit(f"bench: {e}")
     bench.ratios()
     if args.json:

@@ -126,9 +126,11 @@ DramBitFields::DramBitFields(const std::string& fields, const DramGeometry& g) {
 }
 
 DramPlace DramBitFields::place_of(uint64_t offset) const {
-  uint64_t v = 0;
-  for (uint64_t bits = offset & used_; bits != 0; bits &= bits - 1)
+  uint64_t v = last_place_;
+  for (uint64_t bits = (offset ^ last_) & used_; bits != 0; bits &= bits - 1)
     v ^= of_bit_[static_cast<unsigned>(__builtin_ctzll(bits))];
+  last_ = offset;
+  last_place_ = v;
   DramPlace place;
   place.channel = static_cast<uint16_t>(field(v, kChannel));
   place.pc = static_cast<uint16_t>(field(v, kPc));

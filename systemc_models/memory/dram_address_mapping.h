@@ -69,6 +69,8 @@ class DramBitFields : public DramMapping {
   std::array<uint64_t, 64> of_bit_ = {};
   std::array<Slot, kFields> slots_ = {};
   uint64_t used_ = 0;  ///< bits that flip anything
+  /// The last address and its place: the next one often differs from it in few bits.
+  mutable uint64_t last_ = 0, last_place_ = 0;
   unsigned row_shift_ = 0;
   bool spread_ = false;
 };

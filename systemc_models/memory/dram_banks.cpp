@@ -16,14 +16,12 @@ DramBanks::DramBanks(const DramTiming& timing, const DramGeometry& geometry)
       banks_of_stack_(geometry.banks_of_stack_id()),
       banks_(geometry.banks_of_channel()),
       groups_(banks_.size() / geometry.banks),
-      stacks_(banks_.size() / banks_of_stack_),
-      pcs_(geometry.pseudo_channels) {
-  for (std::vector<Cycle>& column : column_) column.resize(banks_.size());
+      stacks_(banks_.size() / banks_of_stack_) {
   for (Stack& s : stacks_) s.last_acts.fill(-Cycle{timing.tFAW});
   for (uint32_t b = 0; b < banks_.size(); ++b) {
     banks_[b].group = b / geometry.banks;
     banks_[b].stack = b / banks_of_stack_;
-    banks_[b].pc = banks_[b].stack / geometry.stack_ids;
+    banks_[b].first_stack = banks_[b].stack / geometry.stack_ids * geometry.stack_ids;
   }
 }
 
@@ -54,35 +52,26 @@ void DramBanks::act(uint32_t bank, Cycle cycle, uint32_t row) {
   b.open_row = row;
   ++s.open;
   b.act = cycle + timing_.tRC;
-  column_[0][bank] = std::max(groups_[b.group].column[0], cycle + timing_.tRCDRD);
-  column_[1][bank] = std::max(groups_[b.group].column[1], cycle + timing_.tRCDWR);
+  b.column = {cycle + timing_.tRCDRD, cycle + timing_.tRCDWR};
   b.pre = cycle + timing_.tRAS;
   not_before(groups_[b.group].act, cycle + timing_.tRRDL);
   not_before(s.act, cycle + timing_.tRRDS);
   count_act(s, cycle);
 }
 
-void DramBanks::column_of_group(uint32_t group, bool write, Cycle cycle) {
-  not_before(groups_[group].column[write], cycle);
-  for (uint32_t b = group * geometry_.banks; b < (group + 1) * geometry_.banks; ++b)
-    not_before(column_[write][b], cycle);
-}
-
 void DramBanks::column(uint32_t bank, bool write, bool close_row, Cycle cycle) {
   Bank& b = banks_[bank];
-  column_of_group(b.group, write, cycle + timing_.tCCDL);
-  const uint32_t first = b.pc * geometry_.stack_ids;
-  for (uint32_t s = first; s < first + geometry_.stack_ids; ++s)
-    not_before(stacks_[s].column[write], cycle + (s == b.stack ? timing_.tCCDS : timing_.tCCDR));
-  if (write) {
-    const Cycle data_end = cycle + timing_.tCWL + timing_.tBURST;
-    column_of_group(b.group, false, data_end + timing_.tWTRL);
-    pcs_[b.pc].column[0] = data_end + timing_.tWTRS;
-    not_before(b.pre, data_end + timing_.tWR);
-  } else {
-    pcs_[b.pc].column[1] = cycle + timing_.tRTW;
-    not_before(b.pre, cycle + timing_.tRTP);
+  const Cycle data_end = cycle + timing_.tCWL + timing_.tBURST;
+  Group& g = groups_[b.group];
+  not_before(g.column[write], cycle + timing_.tCCDL);
+  if (write) not_before(g.column[0], data_end + timing_.tWTRL);
+  const Cycle other_way = write ? data_end + timing_.tWTRS : cycle + timing_.tRTW;
+  for (uint32_t s = b.first_stack; s < b.first_stack + geometry_.stack_ids; ++s) {
+    std::array<Cycle, 2>& column = stacks_[s].column;
+    not_before(column[write], cycle + (s == b.stack ? timing_.tCCDS : timing_.tCCDR));
+    not_before(column[!write], other_way);
   }
+  not_before(b.pre, write ? data_end + timing_.tWR : cycle + timing_.tRTP);
   if (close_row) close(b, b.pre);
 }
 

@@ -35,12 +35,8 @@ class DramBanks {
     return std::max({b.act, groups_[b.group].act, stacks_[b.stack].act});
   }
   Cycle earliest_column(uint32_t bank, bool write) const {
-    return std::max(column_[write][bank], column_of_stack(banks_[bank].stack, write));
-  }
-  /// Its two parts: the constraints of the bank and its group, and those that all banks of a stack ID share.
-  const Cycle* columns_of_banks(bool write) const { return column_[write].data(); }
-  Cycle column_of_stack(uint32_t stack, bool write) const {
-    return std::max(stacks_[stack].column[write], pcs_[stack / geometry_.stack_ids].column[write]);
+    const Bank& b = banks_[bank];
+    return std::max({b.column[write], groups_[b.group].column[write], stacks_[b.stack].column[write]});
   }
   Cycle earliest_pre(uint32_t bank) const { return banks_[bank].pre; }
   /// For all banks of a stack ID. REF requires that all are closed.
@@ -61,11 +57,13 @@ class DramBanks {
   struct Bank {
     int64_t open_row = kClosed;
     Cycle act = 0, pre = 0;
-    uint32_t group = 0, stack = 0, pc = 0;
+    std::array<Cycle, 2> column = {};  ///< for reads, for writes
+    uint32_t group = 0, stack = 0;
+    uint32_t first_stack = 0;  ///< of its pseudo-channel
   };
   struct Group {
     Cycle act = 0;
-    std::array<Cycle, 2> column = {};  ///< for reads, for writes
+    std::array<Cycle, 2> column = {};
   };
   struct Stack {  // for a stack ID of a pseudo-channel
     Cycle act = 0;
@@ -73,12 +71,8 @@ class DramBanks {
     std::array<Cycle, 4> last_acts = {};  ///< a ring, for tFAW
     unsigned oldest_act = 0, open = 0;
   };
-  struct PseudoChannel {
-    std::array<Cycle, 2> column = {};
-  };
   void close(Bank&, Cycle pre);
   void count_act(Stack&, Cycle);
-  void column_of_group(uint32_t group, bool write, Cycle);
 
   const DramTiming timing_;
   const DramGeometry geometry_;
@@ -86,9 +80,6 @@ class DramBanks {
   std::vector<Bank> banks_;
   std::vector<Group> groups_;
   std::vector<Stack> stacks_;
-  std::vector<PseudoChannel> pcs_;
-  std::array<std::vector<Cycle>, 2> column_;  ///< by bank, including its group; separate, because every selection of a
-                                              ///< column command reads them
 };
 
 }  // namespace kernbench::memory

@@ -24,19 +24,18 @@ DramChannel::DramChannel(const DramConfig& config, uint16_t index, Client& clien
     : config_(config),
       t_(config_.timing),
       index_(index),
+      room_{config.queues.reads, config.queues.writes},
+      closes_always_(config.policies.page->closes(true)),
+      closes_last_(config.policies.page->closes(false)),
       client_(client),
       banks_(config.timing, config.geometry),
-      requests_(config.queues.reads + config.queues.writes),
       stacks_(banks_.stacks()),
       refresh_interval_(config.policies.refresh->interval(config.timing, banks_.banks_of_stack())) {
-  for (DramRequest& r : requests_) idle_requests_.push_back(&r);
   for (const bool write : {false, true}) {
     lists_[write].resize(banks_.count());
     active_[write].resize((banks_.count() + 63) / 64);
   }
-  for_column_.resize(active_[0].size());
-  column_age_.resize(banks_.count());
-  column_floor_.resize(stacks_.size());
+  for_column_.resize(banks_.count());
   forward_free_.resize(config.geometry.pseudo_channels);
   if (refresh_interval_ == kNoCycle) return;
   // Staggered over the stack IDs, so that they are not all unavailable at once.
@@ -48,7 +47,20 @@ DramChannel::DramChannel(const DramConfig& config, uint16_t index, Client& clien
 
 void DramChannel::arrive(Cycle now, Cycle ready, const DramPlace& place, bool write, void* owner, uint64_t number) {
   while (next_ < now) step(next_);
-  waiting_[write].push_back({ready, place, owner, number});
+  if (idle_requests_.empty()) idle_requests_.push_back(&requests_.emplace_back());
+  DramRequest& r = *idle_requests_.back();
+  idle_requests_.pop_back();
+  r.place = place;
+  r.bank = banks_.bank_of(place);
+  r.write = write;
+  r.found = DramRequest::Found::open_row;
+  r.owner = owner;
+  r.number = number;
+  r.asked = ready;
+  r.next = nullptr;
+  Waiting& waiting = waiting_[write];
+  (waiting.count++ > 0 ? waiting.last->next : waiting.first) = &r;
+  waiting.last = &r;
   next_ = std::min(next_, ready);
 }
 
@@ -57,12 +69,7 @@ void DramChannel::run(Cycle now) {
 }
 
 void DramChannel::step(Cycle now) {
-  if (now >= refresh_due_) {
-    admit(now);
-    plan(now);
-  } else if (admit(now)) {
-    plan_arrived(now);
-  }
+  if (admit(now) || now >= refresh_due_) plan_arrived(now);
   const bool row = row_.start == now, column = column_.start == now;
   if (column) issue_column(column_);
   if (row) issue(row_);
@@ -70,74 +77,64 @@ void DramChannel::step(Cycle now) {
   if (row || column) plan_after(now + 1, row, column);
   next_ = std::min({row_.start, column_.start, refresh_due_});
   for (const bool write : {false, true}) {
-    const size_t room = write ? config_.queues.writes : config_.queues.reads;
-    if (!waiting_[write].empty() && queued_[write] < room)
-      next_ = std::min(next_, std::max(waiting_[write].front().ready, now + 1));
+    if (waiting_[write].count > 0 && queued_[write] < room_[write])
+      next_ = std::min(next_, std::max(waiting_[write].first->asked, now + 1));
   }
 }
 
 /// Returns true if the queues have changed.
 bool DramChannel::admit(Cycle now) {
-  arrived_.clear();
   bool any = false;
+  arrived_.clear();
   for (const bool write : {true, false}) {  // writes first, so that a read finds earlier written data
-    const size_t room = write ? config_.queues.writes : config_.queues.reads;
-    Ring<Waiting>& waiting = waiting_[write];
-    while (!waiting.empty() && waiting.front().ready <= now && queued_[write] < room) {
-      const Waiting w = waiting.front();
-      waiting.pop_front();
-      enqueue(now, w, write);
+    Waiting& waiting = waiting_[write];
+    while (waiting.count > 0 && waiting.first->asked <= now && queued_[write] < room_[write]) {
+      DramRequest& r = *waiting.first;
+      waiting.first = r.next;
+      --waiting.count;
+      enqueue(now, r);
       any = true;
     }
   }
   return any;
 }
 
-void DramChannel::enqueue(Cycle now, const Waiting& w, bool write) {
-  if (!write && forwards(w.place)) {
+void DramChannel::enqueue(Cycle now, DramRequest& r) {
+  if (!r.write && queued_[1] > 0 && forwards(r)) {
     ++counts_.forwarded;
-    Cycle& free = forward_free_[w.place.pc];
+    Cycle& free = forward_free_[r.place.pc];
     const Cycle begin = std::max(now, free);
     free = begin + t_.tBURST;
-    client_.burst_begins(w.owner, begin);
-    return client_.burst_done(w.owner, w.number, bus_of(w.place), begin + 1);
+    idle_requests_.push_back(&r);
+    client_.burst_begins(r.owner, begin);
+    return client_.burst_done(r.owner, r.number, bus_of(r.place), begin + 1);
   }
-  DramRequest& r = *idle_requests_.back();
-  idle_requests_.pop_back();
-  r = {++age_,
-       w.place,
-       banks_.bank_of(w.place),
-       write,
-       DramRequest::Found::open_row,
-       w.owner,
-       w.number,
-       now,
-       w.ready,
-       now,
-       nullptr,
-       nullptr};
-  List& list = lists_[write][r.bank];
+  r.age = ++age_;
+  r.since = r.begun = now;
+  List& list = lists_[r.write][r.bank];
   r.before = list.youngest;
+  r.next = nullptr;
   (list.youngest ? list.youngest->next : list.oldest) = &r;
   list.youngest = &r;
   list.chosen = nullptr;
-  active_[write][r.bank / 64] |= uint64_t{1} << r.bank % 64;
-  ++queued_[write];
+  active_[r.write][r.bank / 64] |= bit(r.bank);
+  ++queued_[r.write];
   arrived_.push_back(&r);
-  if (!write) return;
-  client_.burst_begins(w.owner, now);
-  client_.burst_done(w.owner, w.number, bus_of(w.place), now);
+  if (!r.write) return;
+  client_.burst_begins(r.owner, now);
+  client_.burst_done(r.owner, r.number, bus_of(r.place), now);
 }
 
-bool DramChannel::forwards(const DramPlace& place) const {
-  if (queued_[1] == 0) return false;
-  for (const DramRequest* r = lists_[1][banks_.bank_of(place)].oldest; r; r = r->next) {
-    if (r->place == place) return true;
+bool DramChannel::forwards(const DramRequest& read) const {
+  for (const DramRequest* r = lists_[1][read.bank].oldest; r; r = r->next) {
+    if (r->place == read.place) return true;
   }
   return false;
 }
 
-void DramChannel::choose_direction() {
+/// Returns true if it changes.
+bool DramChannel::choose_direction() {
+  const bool drained = draining_;
   const size_t reads = queued_[0], writes = queued_[1];
   const DramQueues& q = config_.queues;
   if (!draining_) {
@@ -148,6 +145,7 @@ void DramChannel::choose_direction() {
     served_first_ = age_;
     owed_ = reads;
   }
+  return draining_ != drained;
 }
 
 DramRequest* DramChannel::choose(const List& list, Cycle from, int64_t open_row) const {
@@ -162,14 +160,10 @@ bool DramChannel::blocked(Cycle from, uint32_t bank) const {
   return config_.policies.refresh->all_banks() || bank % banks_.banks_of_stack() == s.refresh_bank;
 }
 
-/// Determines the next command of each bus, if no request arrives.
+/// Determines the next command of each bus, if no request arrives. While a refresh is due, each step plans anew: the
+/// banks that wait for it get no command.
 void DramChannel::plan(Cycle from) {
-  choose_direction();
-  plan_in_direction(from);
-}
-
-void DramChannel::plan_in_direction(Cycle from) {
-  row_ = column_ = {};
+  row_ = {};
   refresh_due_ = kNoCycle;
   refreshing_ = false;
   for (uint32_t s = 0; s < stacks_.size(); ++s) {
@@ -180,81 +174,116 @@ void DramChannel::plan_in_direction(Cycle from) {
       refresh_due_ = std::min(refresh_due_, stacks_[s].refresh_due);
     }
   }
-  for_banks([](size_t) { return ~uint64_t{0}; },
-            [&](uint32_t bank) {
-              if (!refreshing_ || !blocked(from, bank)) plan_bank(from, bank);
-            });
+  columns_.clear();
+  std::fill(for_column_.begin(), for_column_.end(), nullptr);
+  for_banks([&](uint32_t bank) {
+    if (refreshing_ && blocked(from, bank)) return;
+    look(from, bank);
+    if (!for_column_[bank]) plan_row(from, bank);
+  });
+  plan_columns(from);
 }
 
-/// The same after commands. A command on one bus affects the other bus only at its own bank. The other bus's planned
-/// command therefore stays, and only that bank is planned again.
+/// Returns true if that is necessary.
+bool DramChannel::plan_anew(Cycle from) {
+  const bool anew = choose_direction() || refreshing_ || from >= refresh_due_;
+  if (anew) plan(from);
+  return anew;
+}
+
+/// The same after commands, each of which changes what its own bank may get. For the other banks the kept choices
+/// remain, and so does the next command of a bus that sent none.
 void DramChannel::plan_after(Cycle from, bool row, bool column) {
-  const bool drained = draining_;
-  choose_direction();
-  if (draining_ != drained || refreshing_ || from >= refresh_due_) return plan(from);
-  const uint32_t bank = column_.bank;
-  if (row) row_ = {};
-  if (column) column_ = {};
-  if (column && lists_[draining_][bank].oldest) plan_bank(from, bank);
+  if (plan_anew(from)) return;
+  const uint32_t of_row = row_.bank, of_column = column_.bank;
+  if (row) look(from, of_row);
+  if (column) look(from, of_column);
   if (row) plan_rows(from);
+  if (!row && for_row(of_column)) plan_row(from, of_column);
   if (column) plan_columns(from);
+  if (!column && for_column_[of_row]) plan_column(from, of_row);
 }
 
-/// The same after arrivals. Only the banks of the new requests may get another next command; the plans of other banks
-/// remain valid.
+/// The same after arrivals, which change the choices of their banks.
 void DramChannel::plan_arrived(Cycle from) {
-  const bool drained = draining_;
-  choose_direction();
-  if (draining_ != drained || refreshing_) return plan_in_direction(from);
+  if (plan_anew(from)) return;
   bool row = false, column = false;  // the planned command was of one of these banks
   for (const DramRequest* r : arrived_) {
     row = row || (row_.request && row_.bank == r->bank);
     column = column || (column_.request && column_.bank == r->bank);
   }
-  if (row) row_ = {};
-  if (column) column_ = {};
   for (const DramRequest* r : arrived_) {
-    if (r->write == draining_ && !lists_[draining_][r->bank].chosen) plan_bank(from, r->bank);
+    if (r->write != draining_ || lists_[draining_][r->bank].chosen) continue;
+    look(from, r->bank);
+    const bool for_column = for_column_[r->bank];
+    if (for_column && !column) plan_column(from, r->bank);
+    if (!for_column && !row) plan_row(from, r->bank);
   }
   if (row) plan_rows(from);
   if (column) plan_columns(from);
 }
 
-/// The banks with requests in the served direction, and of these the ones in `these`, by word.
-template <class These, class Do>
-void DramChannel::for_banks(const These& these, const Do& work) const {
+/// All banks with requests in the served direction.
+template <class Do>
+void DramChannel::for_banks(const Do& work) const {
   const std::vector<uint64_t>& active = active_[draining_];
   for (size_t word = 0; word < active.size(); ++word) {
-    for (uint64_t bits = active[word] & these(word); bits != 0; bits &= bits - 1)
+    for (uint64_t bits = active[word]; bits != 0; bits &= bits - 1)
       work(static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(__builtin_ctzll(bits)));
   }
 }
 
-/// The row bus: among the planned banks whose next command uses it.
-void DramChannel::plan_rows(Cycle from) {
-  for_banks([&](size_t word) { return ~for_column_[word]; }, [&](uint32_t bank) { plan_bank(from, bank); });
+/// Chooses a bank's next request, if that is not known, and the bus of its next command.
+void DramChannel::look(Cycle from, uint32_t bank) {
+  List& list = lists_[draining_][bank];
+  const int64_t open = banks_.open_row(bank);
+  if (!list.chosen && list.oldest) {
+    list.chosen = choose(list, from, open);
+    if (!list.chosen || list.chosen->bank != bank || list.chosen->write != draining_)
+      throw std::logic_error("the DRAM scheduler chose none of the bank's requests");
+  }
+  DramRequest* const now = list.chosen && open == list.chosen->place.row ? list.chosen : nullptr;
+  DramRequest*& before = for_column_[bank];
+  if (before == now) return;
+  if (!before) columns_.push_back(nullptr);
+  auto at = std::find(columns_.begin(), columns_.end(), before);
+  before = now;
+  if (!now) {
+    columns_.erase(at);
+    return;
+  }
+  for (; at + 1 != columns_.end() && at[1]->age < now->age; ++at) *at = at[1];
+  for (; at != columns_.begin() && at[-1]->age > now->age; --at) *at = at[-1];
+  *at = now;
 }
 
-/// The column bus, likewise. Its banks share the earliest cycle of their stack ID and the bus, so each needs only a
-/// comparison of two numbers.
+/// The row bus, for all banks whose next command uses it.
+void DramChannel::plan_rows(Cycle from) {
+  row_ = {};
+  for_banks([&](uint32_t bank) {
+    if (!for_column_[bank]) plan_row(from, bank);
+  });
+}
+
+/// The column bus: the oldest of those with the earliest start.
 void DramChannel::plan_columns(Cycle from) {
   from = std::max(from, column_free_);
-  for (uint32_t s = 0; s < stacks_.size(); ++s) column_floor_[s] = std::max(from, banks_.column_of_stack(s, draining_));
-  const auto of_stack = static_cast<uint32_t>(__builtin_ctz(banks_.banks_of_stack()));
-  const Cycle* const of_bank = banks_.columns_of_banks(draining_);
-  Cycle start = column_.start;
-  uint64_t age = column_.age;
-  uint32_t best = column_.bank;
-  for_banks([&](size_t word) { return for_column_[word]; },
-            [&](uint32_t bank) {
-              const Cycle at = std::max(column_floor_[bank >> of_stack], of_bank[bank]);
-              if (at > start || (at == start && column_age_[bank] > age)) return;
-              start = at;
-              age = column_age_[bank];
-              best = bank;
-            });
-  if (start < kNoCycle)
-    column_ = {start, age, draining_ ? DramOp::WR : DramOp::RD, best, 0, lists_[draining_][best].chosen};
+  column_ = {};
+  for (DramRequest* r : columns_) {
+    const Cycle start = std::max(from, banks_.earliest_column(r->bank, draining_));
+    if (start >= column_.start) continue;
+    column_.start = start;
+    column_.request = r;
+    if (start == from) break;
+  }
+  if (!column_.request) return;
+  column_.age = column_.request->age;
+  column_.bank = column_.request->bank;
+}
+
+void DramChannel::plan_column(Cycle from, uint32_t bank) {
+  const Cycle start = std::max({from, column_free_, banks_.earliest_column(bank, draining_)});
+  column_.consider(start, *for_column_[bank], draining_ ? DramOp::WR : DramOp::RD);
 }
 
 void DramChannel::plan_refresh(Cycle from, uint32_t stack) {
@@ -274,27 +303,12 @@ void DramChannel::plan_refresh(Cycle from, uint32_t stack) {
   row_.consider(p);
 }
 
-void DramChannel::plan_bank(Cycle from, uint32_t bank) {
-  List& list = lists_[draining_][bank];
-  const int64_t open = banks_.open_row(bank);
-  if (!list.chosen) {
-    list.chosen = choose(list, from, open);
-    if (!list.chosen || list.chosen->bank != bank || list.chosen->write != draining_)
-      throw std::logic_error("the DRAM scheduler chose none of the bank's requests");
-  }
-  DramRequest& r = *list.chosen;
-  uint64_t& for_column = for_column_[bank / 64];
-  const uint64_t bit = uint64_t{1} << bank % 64;
-  if (open == r.place.row) {
-    for_column |= bit;
-    column_age_[bank] = r.age;
-    const Cycle start = std::max({from, column_free_, banks_.earliest_column(bank, draining_)});
-    return column_.consider(start, r, draining_ ? DramOp::WR : DramOp::RD);
-  }
-  for_column &= ~bit;
-  if (open != DramBanks::kClosed)
-    return row_.consider(std::max({from, row_free_, banks_.earliest_pre(bank)}), r, DramOp::PRE);
-  Cycle start = std::max({from, row_free_, banks_.earliest_act(bank) - (t_.tACT - 1)});
+void DramChannel::plan_row(Cycle from, uint32_t bank) {
+  DramRequest& r = *lists_[draining_][bank].chosen;
+  from = std::max(from, row_free_);
+  if (banks_.open_row(bank) != DramBanks::kClosed)
+    return row_.consider(std::max(from, banks_.earliest_pre(bank)), r, DramOp::PRE);
+  Cycle start = std::max(from, banks_.earliest_act(bank) - (t_.tACT - 1));
   // A due refresh takes priority over new rows.
   const Cycle refresh = stacks_[banks_.stack_of_bank(bank)].single_refresh;
   if (refresh != kNoCycle && start + t_.tACT - 1 + t_.tRRDL > refresh) start = std::max(start, refresh);
@@ -358,8 +372,7 @@ void DramChannel::issue_column(const Plan& p) {
   DramRequest& r = *p.request;
   column_free_ = p.start + 1;
   if (!buses_.empty()) remember(p);
-  const DramPagePolicy& page = *config_.policies.page;
-  const bool close = page.closes(true) || (page.closes(false) && !others_of_row(r));
+  const bool close = closes_always_ || (closes_last_ && !others_of_row(r));
   banks_.column(p.bank, r.write, close, p.start);
   ++(r.write ? counts_.writes : counts_.reads);
   if (close) {
@@ -456,7 +469,7 @@ void DramChannel::remove(DramRequest& r) {
   (r.before ? r.before->next : list.oldest) = r.next;
   (r.next ? r.next->before : list.youngest) = r.before;
   list.chosen = nullptr;
-  if (!list.oldest) active_[r.write][r.bank / 64] &= ~(uint64_t{1} << r.bank % 64);
+  if (!list.oldest) active_[r.write][r.bank / 64] &= ~bit(r.bank);
   --queued_[r.write];
   idle_requests_.push_back(&r);
 }

@@ -5,10 +5,10 @@
 // not model power-down, ECC, or postponed and pulled-in refresh commands. Plain C++, no SystemC.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
-#include "kernbench/systemc_models/core/ring.h"
 #include "kernbench/systemc_models/memory/dram_history.h"
 #include "kernbench/systemc_models/memory/dram_policies.h"
 
@@ -70,9 +70,9 @@ class DramChannel {
   Cycle next() const { return busy() ? next_ : kNoCycle; }
   /// Executes everything due up to `now`.
   void run(Cycle now);
-  bool busy() const { return waiting_[0].size() + waiting_[1].size() + queued_[0] + queued_[1] > 0; }
+  bool busy() const { return waiting_[0].count + waiting_[1].count + queued_[0] + queued_[1] > 0; }
   /// Bursts outside the queue.
-  size_t waiting(bool write) const { return waiting_[write].size(); }
+  size_t waiting(bool write) const { return waiting_[write].count; }
   const DramCounts& counts() const { return counts_; }
   void observe(DramCommandObserver* observer) { observer_ = observer; }
   /// Closes all rows.
@@ -84,24 +84,14 @@ class DramChannel {
   void forget_before(Cycle);
 
  private:
-  struct Waiting {
-    Cycle ready;
-    DramPlace place;
-    void* owner;
-    uint64_t number;
+  struct Waiting {  // bursts outside the queue, in one direction
+    DramRequest *first = nullptr, *last = nullptr;
+    size_t count = 0;
   };
   struct List {  // requests of a bank in one direction
     DramRequest *oldest = nullptr, *youngest = nullptr;
     DramRequest* chosen = nullptr;  ///< selected by the scheduler; null: not selected yet
     uint32_t passed = 0;            ///< consecutive requests that passed the oldest
-  };
-  struct Stack {
-    Cycle refresh_due = kNoCycle;
-    uint32_t refresh_bank = 0;        ///< for per-bank refresh: the next bank of the stack ID
-    Cycle single_refresh = kNoCycle;  ///< earliest cycle, once it is due and the bank is closed
-    // The last refresh: when banks began to wait for it, and its end.
-    Cycle away_from = 0, away_to = 0;
-    uint32_t refreshed_bank = 0;  ///< for per-bank refresh: the last bank, of the channel
   };
   /// A command and its earliest cycle on its bus.
   struct Plan {
@@ -119,6 +109,15 @@ class DramChannel {
     }
   };
 
+  struct Stack {
+    Cycle refresh_due = kNoCycle;
+    uint32_t refresh_bank = 0;        ///< for per-bank refresh: the next bank of the stack ID
+    Cycle single_refresh = kNoCycle;  ///< earliest cycle, once it is due and the bank is closed
+    // The last refresh: when banks began to wait for it, and its end.
+    Cycle away_from = 0, away_to = 0;
+    uint32_t refreshed_bank = 0;  ///< for per-bank refresh: the last bank, of the channel
+  };
+
   /// A pseudo-channel's data bus, and the last burst on it.
   struct Bus {
     DramHistory history;
@@ -129,25 +128,29 @@ class DramChannel {
 
   void step(Cycle);
   bool admit(Cycle);
-  void enqueue(Cycle, const Waiting&, bool write);
-  bool forwards(const DramPlace&) const;
-  void choose_direction();
+  void enqueue(Cycle, DramRequest&);
+  bool forwards(const DramRequest&) const;
+  bool choose_direction();
   DramRequest* choose(const List&, Cycle from, int64_t open_row) const;
   void plan(Cycle from);
-  void plan_in_direction(Cycle from);
+  bool plan_anew(Cycle from);
   void plan_after(Cycle from, bool row, bool column);
-  void plan_rows(Cycle from);
-  void plan_columns(Cycle from);
-  template <class These, class Do>
-  void for_banks(const These&, const Do&) const;
   void plan_arrived(Cycle from);
+  template <class Do>
+  void for_banks(const Do&) const;
+  void look(Cycle from, uint32_t bank);
   void plan_refresh(Cycle from, uint32_t stack);
-  void plan_bank(Cycle from, uint32_t bank);
+  void plan_rows(Cycle from);
+  void plan_row(Cycle from, uint32_t bank);
+  void plan_columns(Cycle from);
+  void plan_column(Cycle from, uint32_t bank);
   bool blocked(Cycle from, uint32_t bank) const;
   void issue(const Plan&);
   void issue_column(const Plan&);
   void remember(const Plan&);
   void remember_wait(const Plan&, Bus&, uint32_t group);
+  static uint64_t bit(uint32_t bank) { return uint64_t{1} << bank % 64; }
+  bool for_row(uint32_t bank) const { return lists_[draining_][bank].oldest && !for_column_[bank]; }
   uint32_t bus_of(const DramPlace& p) const { return index_ * config_.geometry.pseudo_channels + p.pc; }
   bool others_of_row(const DramRequest&) const;
   void remove(DramRequest&);
@@ -158,19 +161,20 @@ class DramChannel {
   const DramConfig config_;
   const DramTiming& t_;
   const uint16_t index_;
+  const size_t room_[2];                    ///< of the queues: for reads, for writes
+  const bool closes_always_, closes_last_;  ///< rows, by the row policy: at each burst, at the last for the row
   Client& client_;
   DramCommandObserver* observer_ = nullptr;
   DramBanks banks_;
-  Ring<Waiting> waiting_[2];  ///< for reads, for writes
+  Waiting waiting_[2];  ///< for reads, for writes
   size_t queued_[2] = {};
   std::vector<const DramRequest*> arrived_;  ///< entered the queues in this cycle
-  std::vector<DramRequest> requests_;
+  std::deque<DramRequest> requests_;
   std::vector<DramRequest*> idle_requests_;
-  std::vector<List> lists_[2];        ///< by bank
-  std::vector<uint64_t> active_[2];   ///< one bit for each bank with requests
-  std::vector<uint64_t> for_column_;  ///< planned banks whose next command is for the column bus
-  std::vector<Cycle> column_floor_;   ///< by stack ID, during planning of the column bus
-  std::vector<uint64_t> column_age_;  ///< by such bank: age of its request
+  std::vector<List> lists_[2];            ///< by bank
+  std::vector<uint64_t> active_[2];       ///< one bit for each bank with requests
+  std::vector<DramRequest*> columns_;     ///< chosen, with an open row: for the column bus, oldest first
+  std::vector<DramRequest*> for_column_;  ///< these by bank, or null
   std::vector<Stack> stacks_;
   const Cycle refresh_interval_;
   Cycle refresh_due_ = kNoCycle;     ///< the next refresh that does not block banks yet

@@ -22,10 +22,11 @@ PeMath::PeMath(sc_core::sc_module_name name, const ComponentConfig& config, cons
       lanes_(parameters.lanes),
       freq_ghz_(parameters.freq_ghz),
       cycles_(math_ops().size()) {
-  for (const KnownKey& key : names_of_math_ops())
-    cycles_[index_of(*find_math_op(key.name))] = key.in(parameters.cycles);
+  static const std::vector<KnownKey> names = names_of_math_ops();
+  for (size_t i = 0; i < names.size(); ++i) cycles_[i] = names[i].in(parameters.cycles);
 }
 
+/// In the order of math_ops().
 std::vector<KnownKey> names_of_math_ops() {
   std::vector<KnownKey> names;
   for (const MathOp& op : math_ops()) names.push_back({std::string(op.name), std::string(op.cycles_as)});
