@@ -461,6 +461,7 @@ void PeDma::segment_here(FabricTransaction& x) {
   auto& s = *static_cast<QueueSegment*>(x.context);
   s.times().arrival_ns = x.time_ns;
   s.drain_ns = fabric().mode().message_drain_ns(*x.route, x.nbytes);
+  if (fabric().mode().data_follow_header()) s.drain_ns = std::max(s.drain_ns, s.paced_ns());
   fabric().mode().complete_account(x);
   s.account.overhead_ns = x.overhead_ns;
   s.account.wire_ns = x.wire_ns;
