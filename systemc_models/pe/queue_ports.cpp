@@ -78,7 +78,7 @@ Protocol QueueParameters::protocol(const std::string& name, uint64_t nbytes) con
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [candidate, ns] : protocol_message_ns) {
     const double limit = value(protocol_up_to_bytes, candidate, std::numeric_limits<double>::max());
-    if (!name.empty() || limit < static_cast<double>(nbytes) || limit >= least) continue;
+    if (!name.empty() || limit == 0 || limit < static_cast<double>(nbytes) || limit >= least) continue;
     taken = candidate;
     least = limit;
   }

@@ -138,7 +138,7 @@ struct QueueParameters : BlockParameters {
              "bandwidth of a PE's messages at most, by protocol (no limit)")
         .rate(Resource::queues);
     list.add(&QueueParameters::protocol_up_to_bytes, "protocol_up_to_bytes", "bytes",
-             "longest message that takes the protocol by its size, by protocol (no limit)")
+             "longest message that takes the protocol by its size, by protocol (no limit); 0: none")
         .min(0);
   }
 
