@@ -19,6 +19,7 @@ struct RingChoice {
   std::optional<uint32_t> slots;
   std::optional<uint64_t> slot_bytes;
   std::optional<std::string> tier;
+  std::optional<std::string> protocol = {};
 };
 
 /// A collective to simulate separately, with each of several algorithms.
@@ -40,6 +41,9 @@ class LaunchCosts {
   /// Overhead of a tl call in pe_cpu; additional overhead of a send or receive in pe_ipcq.
   virtual double call_ns(int64_t pe) const = 0;
   virtual double queue_ns(int64_t pe) const = 0;
+  /// Protocols of the PE's messages (collectives rules §10.17), and the start of one.
+  virtual std::vector<std::string> protocols(int64_t /*pe*/) const { return {}; }
+  virtual double protocol_start_ns(int64_t /*pe*/, const std::string& /*protocol*/) const { return 0; }
   /// Latency of a message from the grant of vc_comm until the receiver has read it from its slot, with ideal links; and
   /// the part of that reading.
   struct Message {

@@ -18,6 +18,8 @@ struct QueueConnection {
   std::optional<uint32_t> slots;       ///< 1 … 65536
   std::optional<uint64_t> slot_bytes;  ///< a multiple of 64, to 2^30
   std::optional<std::string> tier;     ///< "tcm", "sram" or "hbm"
+  /// A protocol of both PEs' pe_ipcq (collectives rules §10.17); absent: by each message's size.
+  std::optional<std::string> protocol = {};
 };
 
 }  // namespace kernbench

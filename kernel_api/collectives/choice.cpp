@@ -7,6 +7,7 @@
 #include "kernbench/kernel_api/collectives/schedules.h"
 #include "kernbench/kernel_api/params.h"
 #include "kernbench/phase2/eval/atomic.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::ccl {
 namespace {
@@ -48,7 +49,7 @@ const LaunchCosts::Ways& CostTable::ways(const std::string& algorithm, const cha
   Collective c = collective_;
   c.algorithm = algorithm;
   const std::string rings = std::to_string(c.slots.value_or(0)) + ' ' + std::to_string(c.slot_bytes.value_or(0)) + ' ' +
-                            c.tier.value_or("default");
+                            c.tier.value_or("default") + ' ' + c.protocol.value_or("");
   return *launch_.memo.get<std::unique_ptr<LaunchCosts::Ways>>("ways " + text_of(c) + ' ' + level + ' ' + rings, [&] {
     std::vector<std::pair<int64_t, int64_t>> ways;
     for (const Phase* p : phases) {
@@ -57,7 +58,7 @@ const LaunchCosts::Ways& CostTable::ways(const std::string& algorithm, const cha
         ways.insert(ways.end(), {{a, b}, {b, a}});
       }
     }
-    return costs_.ways(std::move(ways), {c.slots, c.slot_bytes, c.tier});
+    return costs_.ways(std::move(ways), {c.slots, c.slot_bytes, c.tier, c.protocol});
   });
 }
 
@@ -147,7 +148,8 @@ double CostTable::cost_ns(const std::string& algorithm) const {
   Collective c = collective_;
   c.algorithm = algorithm;
   const std::vector<Group>& groups = all_groups(launch_, c);
-  return algorithm == "hierarchical" ? hierarchical(groups) : single(algorithm, groups);
+  const double start_ns = c.protocol ? costs_.protocol_start_ns(first_, *c.protocol) : 0;
+  return start_ns + (algorithm == "hierarchical" ? hierarchical(groups) : single(algorithm, groups));
 }
 
 std::string CostTable::unavailable(const std::string& algorithm) const {
@@ -182,9 +184,29 @@ bool CostTable::considered(const std::string& algorithm) const {
 std::vector<std::pair<std::string, double>> CostTable::all() const {
   std::vector<std::pair<std::string, double>> costs;
   for (const std::string& a : algorithms_of(collective_.op)) {
-    if (unavailable(a).empty() && considered(a)) costs.emplace_back(a, cost_ns(a));
+    if (!unavailable(a).empty() || !considered(a)) continue;
+    for (auto& cost : by_protocol(a)) costs.push_back(std::move(cost));
   }
   return costs;
+}
+
+std::vector<std::pair<std::string, double>> CostTable::by_protocol(const std::string& algorithm) const {
+  std::vector<std::pair<std::string, double>> costs;
+  const std::vector<std::string> protocols = costs_.protocols(first_);
+  if (protocols.empty()) return {{algorithm, cost_ns(algorithm)}};
+  for (const std::string& p : protocols) {
+    Collective c = collective_;
+    c.protocol = p;
+    costs.emplace_back(algorithm + '.' + p, CostTable(launch_, costs_, c, amount_).cost_ns(algorithm));
+  }
+  return costs;
+}
+
+void CostTable::check_protocol() const {
+  const std::vector<std::string> known = costs_.protocols(first_);
+  if (!collective_.protocol || std::find(known.begin(), known.end(), *collective_.protocol) != known.end()) return;
+  throw BadParam("algorithm: found the protocol '" + *collective_.protocol +
+                 "', expected one that the PEs declare: " + (known.empty() ? "none" : joined(known)));
 }
 
 namespace {
@@ -206,14 +228,25 @@ std::vector<std::pair<std::string, double>> simulated(const CostTable& table, co
 
 std::string choose_algorithm(const CostTable& table, const Collective& c, const Simulate& simulate,
                              LaunchNotes* notes) {
-  const bool best = c.algorithm == "best";
-  if (c.algorithm != "auto" && !best) {
+  const bool best = c.algorithm == "best", given = c.algorithm != "auto" && !best;
+  if (given) {
     const std::string why = table.unavailable(c.algorithm);
     if (!why.empty()) throw BadParam("algorithm: " + c.algorithm + " is not available: " + why);
-    return c.algorithm;
+    table.check_protocol();
+    if (c.protocol) return c.algorithm + '.' + *c.protocol;
   }
-  if (algorithms_of(c.op).size() == 1) return algorithms_of(c.op).front();
-  notes->costs_ns = best ? simulated(table, simulate) : table.all();
+  const bool alone = algorithms_of(c.op).size() == 1;  // then the size of each message decides
+  if (alone ||
+      algorithm_named(given ? c.algorithm : algorithms_of(c.op).front()).considered == Algorithm::Considered::never)
+    return given ? c.algorithm : algorithms_of(c.op).front();
+  std::vector<std::pair<std::string, double>> costs;
+  if (given) {
+    costs = table.by_protocol(c.algorithm);
+    if (costs.size() == 1) return c.algorithm;
+  } else {
+    costs = best ? simulated(table, simulate) : table.all();
+  }
+  notes->costs_ns = std::move(costs);
   notes->simulated = best;
   return std::min_element(notes->costs_ns.begin(), notes->costs_ns.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; })

@@ -25,14 +25,19 @@ class CostTable {
  public:
   CostTable(const LaunchShape&, const LaunchCosts&, Collective, Amount);
 
-  /// Cost of a Collective::algorithm. BadParam if it is unavailable.
+  /// Cost of a Collective::algorithm, without or with the protocol of the collective. BadParam if it is unavailable.
   double cost_ns(const std::string& algorithm) const;
   /// The reason why it is unavailable for these groups; empty if it is available.
   std::string unavailable(const std::string& algorithm) const;
   /// Whether `auto` and `best` consider it: multicasts only if the machine declares them (multicast rules §19.8).
   bool considered(const std::string& algorithm) const;
-  /// All available and considered algorithms with their costs, in the order of algorithms_of().
+  /// All available and considered algorithms with their costs, in the order of algorithms_of(); where the machine
+  /// declares protocols, each with each of them ("ring.ll").
   std::vector<std::pair<std::string, double>> all() const;
+  /// The same of one algorithm.
+  std::vector<std::pair<std::string, double>> by_protocol(const std::string& algorithm) const;
+  /// BadParam if the machine does not declare the collective's protocol.
+  void check_protocol() const;
 
  private:
   using Phases = std::vector<const Phase*>;

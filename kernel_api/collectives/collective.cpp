@@ -236,6 +236,13 @@ std::vector<Group> make_groups(const LaunchShape& launch, const Collective& c) {
   return groups;
 }
 
+void Collective::take_algorithm(const std::string& text) {
+  const size_t dot = text.find('.');
+  algorithm = text.substr(0, dot);
+  protocol.reset();
+  if (dot != std::string::npos) protocol = text.substr(dot + 1);
+}
+
 std::string text_of(const Collective& c) {
   return std::string(name_of(c.op)) + ' ' + c.over + ' ' + c.algorithm + ' ' + c.root + ' ' + c.prefix;
 }
@@ -267,7 +274,7 @@ std::vector<QueueConnection> connections(const LaunchShape& launch, const Collec
     for (const Phase* p : g.phases()) {
       for (const Wire& w : wires_of(*p)) {
         all.push_back({p->pes[static_cast<size_t>(w.from)], p->prefix + w.port, p->pes[static_cast<size_t>(w.to)],
-                       p->prefix + w.peer_port, c.slots, c.slot_bytes, c.tier});
+                       p->prefix + w.peer_port, c.slots, c.slot_bytes, c.tier, c.protocol});
       }
     }
   }

@@ -32,6 +32,10 @@ struct Collective {
   std::optional<uint32_t> slots = {};
   std::optional<uint64_t> slot_bytes = {};
   std::optional<std::string> tier = {};
+  std::optional<std::string> protocol = {};  ///< of its messages; absent: by each message's size
+
+  /// Takes "ring", or "ring.ll" with a protocol.
+  void take_algorithm(const std::string& text);
 };
 
 /// One wiring over some PEs of a group.

@@ -237,7 +237,7 @@ Collective collective_of(Op op, const Params& p) {
   Collective c;
   c.op = op;
   c.over = p.choice("over");
-  c.algorithm = p.choice("algorithm");
+  c.take_algorithm(p.choice("algorithm"));
   if (rooted(op) || op == Op::all_reduce) c.root = p.choice("root");
   if (p.integer("slots") > 0) c.slots = static_cast<uint32_t>(p.integer("slots"));
   if (p.integer("slot_bytes") > 0) c.slot_bytes = static_cast<uint64_t>(p.integer("slot_bytes"));
@@ -321,7 +321,8 @@ void prepare_collective(Op op, int64_t elements, Params* p, const LaunchCosts& c
   notes->algorithm = ccl::choose_algorithm(ccl::CostTable(*p->launch(), costs, c, amount), c, simulate, notes);
   p->set("algorithm", notes->algorithm);
   if (rooted(op)) notes->root = std::to_string(ccl::root_member(*p->launch(), c, first));
-  const bool at_a_root = notes->algorithm == "grid" || notes->algorithm == "hierarchical";
+  const std::string algorithm = collective_of(op, *p).algorithm;
+  const bool at_a_root = algorithm == "grid" || algorithm == "hierarchical";
   if (op == Op::all_reduce && at_a_root) notes->root = c.root;
 }
 

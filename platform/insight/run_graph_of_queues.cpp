@@ -20,6 +20,8 @@ void RunGraphRecorder::ports_opened(const Pe& pe, double) {
 Cause RunGraphRecorder::stands(PeState& s, const QueueCall* call) {
   const auto it = call ? commands_.find(call->command) : commands_.end();
   if (it == commands_.end()) return {};
+  if (call->protocol_ns > 0)
+    return {it->second.at, graph_.cost({Resource::queues, false, s.queues, s.queues_ns + call->protocol_ns})};
   return {it->second.at, part_cost(s.stand, Resource::queues, s.queues, s.queues_ns)};
 }
 
@@ -61,6 +63,8 @@ void RunGraphRecorder::segment_taken(const Pe& pe, QueueServer server, const Que
 void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segment& sent, double t) {
   leaves(segment, sent);
   for (const QueueSegment* copy : segment.copies) leaves(*copy, segments_[copy]);
+  if (segment.paced_ns() > 0)
+    causes_.push_back({sent.at, graph_.cost({Resource::queues, false, s.queues, segment.paced_ns()})});
   s.comm_free = add(t, sent.op);
   if (segment.last()) note(s.calls_done, segment.seq, s.comm_free);
 }
@@ -121,6 +125,7 @@ void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const Qu
       return comm_served(s, segment, sent, to);
     case QueueServer::inbound: {  // as long as the route's slowest link, which depends on the machine
       comes_to(s.inbound_asked, {sent.at, 0});
+      if (segment.paced_ns() > (to - from) * (1 - 1e-9)) return serve(s.inbound_free, slot, {});  // by its protocol
       const std::vector<CostPart>& per_byte = way_of(*segment.route).write;
       const auto slowest = std::max_element(per_byte.begin(), per_byte.end(),
                                             [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; });

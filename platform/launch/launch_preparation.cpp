@@ -21,17 +21,25 @@ struct Way {
   Route route;
   std::vector<double> of_slot_ns;  ///< of a full slot: overhead and wire per hop, then store-and-forward
   QueueRing ring;
+  const pe::QueueParameters* sender;  ///< its pe_ipcq's, if that has protocols; else null
+  std::string protocol;               ///< empty: by a message's size
 
-  Way(Route r, QueueRing at) : route(std::move(r)), ring(std::move(at)) {
+  Way(Route r, QueueRing at, const pe::QueueParameters& from, std::string by)
+      : route(std::move(r)),
+        ring(std::move(at)),
+        sender(from.has_protocols() ? &from : nullptr),
+        protocol(std::move(by)) {
     for_each_ns(ring.slot_bytes, [&](double hop_ns) { of_slot_ns.push_back(hop_ns); });
   }
   bool operator==(const Way& o) const {
     return route.write_bw == o.route.write_bw && of_slot_ns == o.of_slot_ns && ring.slot_bytes == o.ring.slot_bytes &&
-           ring.write == o.ring.write && ring.read == o.ring.read;
+           ring.write == o.ring.write && ring.read == o.ring.read && sender == o.sender && protocol == o.protocol;
   }
   LaunchCosts::Message message(uint64_t nbytes) const {
-    const double drain_ns = route.write_bw > 0 ? static_cast<double>(nbytes) / route.write_bw : 0;
-    double ns = drain_ns;
+    const pe::Protocol by = sender ? sender->protocol(protocol, nbytes) : pe::Protocol();
+    const double drain_ns =
+        std::max(route.write_bw > 0 ? static_cast<double>(nbytes) / route.write_bw : 0, by.paced_ns(nbytes));
+    double ns = by.message_ns + drain_ns;
     for_each_ns(nbytes, [&](double hop_ns) { ns += hop_ns; });
     const uint64_t slot = std::min(nbytes, ring.slot_bytes);
     const double write_ns = ring.write.of(slot), read_ns = ring.read.of(slot);
@@ -93,6 +101,14 @@ double MachineCosts::queue_ns(int64_t i) const {
   return pe(i).ipcq->queue_parameters().overhead_ns;
 }
 
+std::vector<std::string> MachineCosts::protocols(int64_t i) const {
+  return pe(i).ipcq ? pe(i).ipcq->queue_parameters().protocols() : std::vector<std::string>();
+}
+
+double MachineCosts::protocol_start_ns(int64_t i, const std::string& protocol) const {
+  return pe(i).ipcq->queue_parameters().protocol(protocol, 0).start_ns;
+}
+
 void MachineCosts::require_queues(int64_t i) const {
   if (pe(i).ipcq == nullptr) throw InputError(pe(i).id + " has no pe_ipcq, which messages need");
 }
@@ -120,7 +136,8 @@ std::unique_ptr<LaunchCosts::Ways> MachineCosts::ways(std::vector<std::pair<int6
     std::optional<QueueRing>& at = rings[static_cast<size_t>(to)];
     if (!at) at = ring(to, choice);
     try {
-      distinct->add(Way(machine_.routes().find_message_way(pe(from).dma, pe(to).dma), *at));
+      distinct->add(Way(machine_.routes().find_message_way(pe(from).dma, pe(to).dma), *at,
+                        pe(from).ipcq->queue_parameters(), choice.protocol.value_or("")));
     } catch (const AccessError& e) {
       throw InputError("no way between " + pe(from).id + " and " + pe(to).id + ": " + e.what());
     }

@@ -18,6 +18,8 @@ class MachineCosts : public LaunchCosts {
   MachineCosts(Machine& machine, const std::vector<size_t>& pes) : machine_(machine), pes_(pes) {}
   double call_ns(int64_t pe) const override;
   double queue_ns(int64_t pe) const override;
+  std::vector<std::string> protocols(int64_t pe) const override;
+  double protocol_start_ns(int64_t pe, const std::string& protocol) const override;
   std::unique_ptr<Ways> ways(std::vector<std::pair<int64_t, int64_t>>, const RingChoice&) const override;
   double math_ns(int64_t pe, const std::string& op, int64_t elements, DType) const override;
   double gemm_ns(int64_t pe, const MatrixProduct&, DType) const override;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/route/path_router.h"
 
@@ -44,6 +45,7 @@ class Connecting {
     check_geometry(c);
     for (const size_t p : {a, b}) require_blocks(p);
     QueuePort &at_a = add_port(a, c.port), &at_b = add_port(b, c.peer_port);
+    for (const auto& [i, port] : {std::pair(a, &at_a), std::pair(b, &at_b)}) port->protocol = protocol_of(c, i);
     at_a.ring = make_ring(c, a);
     at_b.ring = make_ring(c, b);
     lead(at_a, a, b);
@@ -78,6 +80,14 @@ class Connecting {
     } catch (const std::invalid_argument& e) {
       refuse(e.what());
     }
+  }
+
+  std::string protocol_of(const QueueConnection& c, size_t i) const {
+    const std::vector<std::string> names = pe(i).ipcq->queue_parameters().protocols();
+    if (!c.protocol || std::find(names.begin(), names.end(), *c.protocol) != names.end())
+      return c.protocol.value_or("");
+    refuse("protocol: found '" + *c.protocol + "', expected one of " + pe(i).id + ": " +
+           (names.empty() ? "it declares none" : joined(names)));
   }
 
   void require_blocks(size_t i) const {

@@ -52,7 +52,7 @@ class ProgramReader : private JsonFieldReader {
   }
 
   void read_connection(const json& o, const std::string& path) {
-    if (!keys(o, path, {"a", "port", "b", "peer_port", "slots", "slot_bytes", "tier"})) return;
+    if (!keys(o, path, {"a", "port", "b", "peer_port", "slots", "slot_bytes", "tier", "protocol"})) return;
     QueueConnection c;
     c.a = static_cast<int64_t>(pe(o, path, "a"));
     c.port = text(o, path, "port");
@@ -62,6 +62,7 @@ class ProgramReader : private JsonFieldReader {
     if (o.contains("slot_bytes"))
       c.slot_bytes = static_cast<uint64_t>(number(o, path, "slot_bytes", 1, QueueParameters::kMostSlotBytes));
     if (o.contains("tier")) c.tier = text(o, path, "tier");
+    if (o.contains("protocol")) c.protocol = text(o, path, "protocol");
     ports_[{c.a, c.port}] = ports_[{c.b, c.peer_port}] = true;
     work_.connections.push_back(std::move(c));
   }

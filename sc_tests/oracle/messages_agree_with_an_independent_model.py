@@ -96,6 +96,15 @@ def draw(seed, mode, ties=False):
     for prefix in prefixes:
         node = next(n for n in topology["nodes"] if n["id"] == prefix + ".pe_ipcq")
         node["attrs"]["tier"] = f.pick(*tiers(prefix))
+    # Figures of their own: without protocols a seed draws the case that it drew before there were any.
+    g = random_cases.Figures(f"protocols {seed}", ties)
+    names = ("fast", "near", "wide") if g.chance(0.5) else ()
+    for prefix in prefixes if names else ():
+        node = next(n for n in topology["nodes"] if n["id"] == prefix + ".pe_ipcq")
+        node["attrs"].update(protocol_message_ns={n: g.overhead(30.0) for n in names},
+                             protocol_start_ns={n: g.overhead(90.0) for n in names if g.chance(0.7)},
+                             protocol_bw_gbs={n: g.rate(2.0, 300.0) for n in names if g.chance(0.5)},
+                             protocol_up_to_bytes={n: g.pick(0, 1, 64, 256, 700) for n in names[:2] if g.chance(0.7)})
     pairs = [(a, b) for a in prefixes for b in prefixes if a < b and joined(a, b)]
     if not pairs:
         return None
@@ -107,6 +116,8 @@ def draw(seed, mode, ties=False):
             c["slots"] = f.whole(1, 4)
         if f.chance(0.3):
             c["slot_bytes"] = f.pick(64, 192, 512)
+        if names and g.chance(0.4):
+            c["protocol"] = g.pick(*names)
         connections.append(c)
     # Some PEs receive everything in order of arrival, and all messages to them have one size.
     any_pes = {p: f.pick(0, 64, 200) for p in prefixes if f.chance(0.2)}

@@ -104,6 +104,8 @@ class Queue:
         self.write = self._cost(g, value["access_ns"], value["write_bw_gbs"], way)
         self.read = self._cost(g, value["access_ns"], value["read_bw_gbs"], g.reversed_path(way))
         self.free = self.slots
+        self.protocol = connection.get("protocol")
+        self.stands_ns = 0.0  # of the newest send
         self.sends, self.visible, self.receives = deque(), deque(), deque()
         self.receiving = 0
         self.last = self.last_grant = 0.0
@@ -129,27 +131,27 @@ class Segment:
         self.queue, self.call, self.index, self.nbytes = queue, call, index, nbytes
         self.last = index + 1 == call.count
         self.times = [None] * 5
-        self.inbound_wait, self.read = 0.0, None
+        self.inbound_wait, self.inbound_ns, self.read = 0.0, 0.0, None
+        self.paced_ns = nbytes / call.rate
 
     def account(self):
         """Where its time went (§10.15), as far as it follows from its times; of the way, with flits, only the sum."""
         g, q = self.queue.sender.model.graph, self.queue
         slot, grant, arrival, visible, _ = self.times
         ready, start, end = self.read
-        call = q.sender.c + g.overhead[q.sender.ipcq]
+        call = q.sender.c + g.overhead[q.sender.ipcq] + self.call.protocol_ns
         parts = {"call_ns": call, "slot_wait_ns": slot - self.call.made - call, "comm_wait_ns": grant - slot,
                  "overhead_ns": sum(g.overhead[g.src[e]] for e in q.path), "wire_ns": sum(g.wire[e] for e in q.path),
                  "inbound_wait_ns": self.inbound_wait, "slot_write_ns": q.write(self.nbytes),
                  "receive_wait_ns": ready - visible, "reader_wait_ns": start - ready, "slot_read_ns": end - start}
         if not g.flit:
-            parts["drain_ns"] = self.nbytes / q.bw
+            parts["drain_ns"] = self.inbound_ns
             parts["store_forward_ns"] = sum(self.nbytes / g.bw[e] for e in q.path[:-1] if g.gate[g.dst[e]])
             way = parts["overhead_ns"] + parts["wire_ns"] + parts["store_forward_ns"]
             parts["link_queue_ns"] = arrival - grant - way
         else:
             parts["store_forward_ns"] = 0.0
-        parts["writer_wait_ns"] = (visible - arrival - self.inbound_wait - parts.get("drain_ns", 0) -
-                                   parts["slot_write_ns"])
+        parts["writer_wait_ns"] = visible - arrival - self.inbound_wait - self.inbound_ns - parts["slot_write_ns"]
         return parts
 
 
@@ -159,6 +161,7 @@ class Call:
         self.segments, self.reads = [], []
         self.next = self.done_count = 0
         self.message = None
+        self.protocol_ns, self.rate = 0.0, INF
         self.slotted = self.done = None
 
 
@@ -174,6 +177,7 @@ class Pe:
         self.ready, self.reading = [], False
         self.inbound = self.writer = 0.0
         self.choosing, self.chosen = None, None
+        self.started = None
         self.calls, self.position, self.clock, self.end = [], 0, 0.0, 0.0
 
     def at(self, time, phase, action):
@@ -195,7 +199,8 @@ class Pe:
                 call.made = self.clock
                 if kind != "wait":
                     self.clock += self.c
-                    self.at(self.clock + self.model.graph.overhead[self.ipcq], BLOCKS,
+                    self.choose_protocol(call, kind)
+                    self.at(self.clock + self.model.graph.overhead[self.ipcq] + call.protocol_ns, BLOCKS,
                             lambda t, call=call: self.stands(call, t))
                 call.returned = self.clock
             if not kind.endswith("_async"):
@@ -205,6 +210,22 @@ class Pe:
                 call.returned = self.clock = until
             self.position += 1
             self.end = max(self.end, self.clock)
+
+    def choose_protocol(self, call, kind):
+        """Start and delay of the call's protocol, and its rate (§10.17)."""
+        attrs, n = self.model.graph.attrs[self.ipcq], call.entry["bytes"]
+        limits = {name: attrs.get("protocol_up_to_bytes", {}).get(name, INF) for name in attrs.get("protocol_message_ns", {})}
+        if not limits:
+            return
+        queue = self.out[call.entry["port"] if "port" in call.entry else call.entry["ports"][0]]
+        name = queue.protocol or min((limit, name) for name, limit in limits.items() if limit > 0 and limit >= n)[1]
+        if self.started is None:
+            self.started = self.clock + attrs.get("protocol_start_ns", {}).get(name, 0)
+        if kind.startswith("send"):
+            call.rate = attrs.get("protocol_bw_gbs", {}).get(name, INF)
+            own = self.model.graph.overhead[self.ipcq]
+            stands = max(max(self.clock, self.started) + own + attrs["protocol_message_ns"][name], queue.stands_ns)
+            queue.stands_ns, call.protocol_ns = stands, stands - (self.clock + own)
 
     def returns(self, call, kind):
         if kind == "send":
@@ -263,7 +284,8 @@ class Pe:
         self.comm_busy = True
         s.times[1] = now
         tx = Posted(self.dma, COMM, s.queue)
-        self.model.fabric.post(tx, s.queue.path, s.nbytes, now, lambda t: self.at(t, BLOCKS, lambda t: self.released(s, t)),
+        self.model.fabric.post(tx, s.queue.path, s.nbytes, now,
+                               lambda t: self.at(max(t, now + s.paced_ns), BLOCKS, lambda t: self.released(s, t)),
                                lambda t: s.queue.receiver.arrived(s, t))
 
     def released(self, s, now):
@@ -278,8 +300,12 @@ class Pe:
     def arrived(self, s, now):
         q = s.queue
         s.times[2] = now
-        s.inbound_wait = max(now, self.inbound) - now if not self.model.graph.flit else 0.0
-        self.inbound = max(now, self.inbound) + (0 if self.model.graph.flit else s.nbytes / q.bw)
+        s.inbound_wait = max(now, self.inbound) - now
+        if not self.model.graph.flit:
+            s.inbound_ns = max(s.nbytes / q.bw, s.paced_ns)
+        elif s.paced_ns:  # what is left of it
+            s.inbound_ns = max(0.0, s.times[1] + s.paced_ns - now)
+        self.inbound = max(now, self.inbound) + s.inbound_ns
         self.writer = max(self.inbound, self.writer) + q.write(s.nbytes)
         s.times[3] = self.writer
         self.at(self.writer, VISIBLE, lambda t: self.seen(s, t))

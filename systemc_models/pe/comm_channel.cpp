@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/comm_channel.h"
 
+#include <algorithm>
+
 #include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/pe/pe_port.h"
 
@@ -33,6 +35,7 @@ void CommChannel::take() {
 
 void CommChannel::free_at(double free_ns) {
   QueueSegment& s = *served_.segment;
+  free_ns = std::max(free_ns, s.times().grant_ns + s.paced_ns());
   s.for_each([&](QueueSegment& each) {
     if (pe_->observer) pe_->observer->segment_served(*pe_, QueueServer::comm, each, s.times().grant_ns, free_ns);
   });

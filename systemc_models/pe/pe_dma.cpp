@@ -462,6 +462,10 @@ void PeDma::segment_here(FabricTransaction& x) {
   auto& s = *static_cast<QueueSegment*>(x.context);
   s.times().arrival_ns = x.time_ns;
   s.drain_ns = fabric().mode().message_drain_ns(*x.route, x.nbytes);
+  if (const double paced_ns = s.paced_ns(); paced_ns > 0) {
+    const bool header = fabric().mode().data_follow_header();  // else the last flit, which came with the link's rate
+    s.drain_ns = std::max(s.drain_ns, header ? paced_ns : s.times().grant_ns + paced_ns - x.time_ns);
+  }
   fabric().mode().complete_account(x);
   s.account.overhead_ns = x.overhead_ns;
   s.account.wire_ns = x.wire_ns;

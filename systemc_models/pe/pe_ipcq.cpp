@@ -32,6 +32,7 @@ void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
   for (size_t p = 0; p < ports_.size(); ++p) traffic_[p].free_slots = ports_[p].peer_ring.slots;
   last_chosen_.clear();
   open_ = true;
+  started_ = false;
   find_queues();
   if (pe_->observer && !ports_.empty()) pe_->observer->ports_opened(*pe_, timeline().now_ns());
   for (uint32_t p = 0; p < ports_.size(); ++p) tell_port(p);
@@ -87,9 +88,32 @@ tlm::tlm_sync_enum PeIpcq::answer_in(PeItem& item, PePort&, tlm::tlm_phase&) {
   return tlm::TLM_COMPLETED;
 }
 
-/// The call enters its port's list overhead_ns after its submission.
+/// The call enters its port's list overhead_ns after its submission; a send also after its protocol's delay.
 void PeIpcq::stand(QueueCall& c) {
-  timeline().at(timeline().now_ns() + overhead_ns(), front_order(*pe_), call<&PeIpcq::stands>(*this, c));
+  c.protocol_ns = parameters_.has_protocols() ? after_protocol_ns(c) : 0;
+  timeline().at(timeline().now_ns() + overhead_ns() + c.protocol_ns, front_order(*pe_),
+                call<&PeIpcq::stands>(*this, c));
+}
+
+Protocol PeIpcq::protocol_of(uint32_t port, uint64_t nbytes) const {
+  return parameters_.protocol(ports_[port].protocol, nbytes);
+}
+
+/// Delay of a send by its protocol (§10.17); 0 for a receive.
+double PeIpcq::after_protocol_ns(QueueCall& c) {
+  const double now = timeline().now_ns();
+  const uint32_t first = c.ports.empty() ? c.port : c.ports.front();
+  if (!started_) started_ns_ = now + protocol_of(first, c.nbytes).start_ns;
+  started_ = true;
+  if (c.kind != QueueCall::Kind::send) return 0;
+  double stands_ns = 0;
+  c.more_messages.resize(c.ports.empty() ? 0 : c.ports.size() - 1);
+  c.for_each_port([&](uint32_t p, const auto&) {
+    const double own = std::max(now, started_ns_) + overhead_ns() + protocol_of(p, c.nbytes).message_ns;
+    stands_ns = std::max({stands_ns, own, traffic_[p].stands_ns});
+  });
+  c.for_each_port([&](uint32_t p, const auto&) { traffic_[p].stands_ns = stands_ns; });
+  return stands_ns - (now + overhead_ns());
 }
 
 void PeIpcq::stands(QueueCall& call) {
@@ -100,6 +124,7 @@ void PeIpcq::stands(QueueCall& call) {
       Traffic& t = traffic_[port];
       message = std::make_shared<QueueMessage>();
       message->nbytes = call.nbytes;
+      message->protocol = protocol_of(port, call.nbytes);
       message->number = t.sent++;
       message->stands_ns = timeline().now_ns();
       message->desc = call.desc;
@@ -211,7 +236,7 @@ void PeIpcq::send_segment(QueueCall& call) {
     s.is_copy = first != nullptr;
     traffic_[p].in_slots.push_back(message->number);
     s.times().slot_ns = timeline().now_ns();
-    s.account.call_ns = call.call_ns + overhead_ns();
+    s.account.call_ns = call.call_ns + overhead_ns() + call.protocol_ns;
     s.account.slot_wait_ns = s.times().slot_ns - message->stands_ns;
     if (pe_->observer) pe_->observer->slot_taken(*pe_, s, s.times().slot_ns);
     if (first) first->copies.push_back(&s);

@@ -59,6 +59,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
     uint32_t fill = 0;        ///< segments in the ring that are visible and unread
     Standstill no_slot, no_message;
     size_t queue = 0;             ///< index of the incoming queue in queues_
+    double stands_ns = 0;         ///< time at which the newest send enters the list
     uint64_t sent = 0;            ///< messages in the queue, or sent
     uint64_t segments = 0;        ///< their segments with slots
     Ring<QueueCall*> sends;       ///< with segments that have no slot yet
@@ -70,6 +71,8 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
     uint64_t received = 0;        ///< messages matched by a receive
   };
   void stand(QueueCall&);
+  double after_protocol_ns(QueueCall&);
+  Protocol protocol_of(uint32_t port, uint64_t nbytes) const;
   void stands(QueueCall&);
   uint64_t slot_bytes_of(QueueCall&) const;
   uint64_t segments_of(QueueCall&) const;
@@ -118,6 +121,8 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   std::vector<QueuePort> ports_, ports_before_;  ///< of this launch; of the previous one
   std::deque<Traffic> traffic_;                  ///< by port
   bool open_ = false;
+  bool started_ = false;   ///< this launch has had a send or a receive
+  double started_ns_ = 0;  ///< end of its protocol's start
   uint64_t launch_ = 0, launch_before_ = 0;
   std::function<void(const std::string&)> tell_left_over_;
 

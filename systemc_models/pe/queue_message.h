@@ -14,6 +14,7 @@
 #include "kernbench/phase2/memory/range_value.h"
 #include "kernbench/systemc_models/core/timed_call.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 #include "kernbench/systemc_models/pe/queue_statistics.h"
 
 namespace kernbench::pe {
@@ -37,6 +38,7 @@ struct QueueMessage {
   uint64_t nbytes = 0;
   uint64_t number = 0;   ///< in its queue, from 0
   double stands_ns = 0;  ///< time since when it is in the list, after earlier sends of its port
+  Protocol protocol;
   std::vector<SegmentTimes> segments;
   // For a kernel's send; null for a driver's call, which has only timing.
   std::shared_ptr<const OpDesc> desc;       ///< the send
@@ -54,6 +56,7 @@ struct QueueCall {
   uint64_t seq = 0;                         ///< program order of the PE's calls
   bool credit_blocks = true;                ///< receive: false if the receiver's attribute does not apply (copy_to_dst)
   double call_ns = 0;                       ///< cost of the call for its caller
+  double protocol_ns = 0;                   ///< send: its protocol's delay, set by pe_ipcq
   std::shared_ptr<const OpDesc> desc;       ///< for a kernel; null: timing only
   std::shared_ptr<const RangeValue> value;  ///< send: its contents at submission
 
@@ -113,6 +116,7 @@ struct QueueSegment {
     for (QueueSegment* c : copies) f(*c);
   }
   SegmentTimes& times() { return message->segments[index]; }
+  double paced_ns() const { return message->protocol.paced_ns(nbytes); }
   bool last() const { return index + 1 == message->segments.size(); }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
+#include <limits>
+
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
@@ -43,6 +45,44 @@ void QueuePort::lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32
   peer_ring = peer.ring;
   route = &routes.message_route(from.dma, to.dma);
   credit_route = &routes.reversed_message_route(to.dma, from.dma);
+}
+
+std::optional<AttrFault> QueueParameters::fault_together() const {
+  bool any_size = protocol_message_ns.empty();
+  for (const auto& [name, ns] : protocol_message_ns)
+    any_size = any_size || protocol_up_to_bytes.find(name) == protocol_up_to_bytes.end();
+  if (!any_size) return AttrFault{"protocol_up_to_bytes", "found a limit of every protocol; legal: one without"};
+  for (const auto& [attribute, values] :
+       {std::pair("protocol_start_ns", &protocol_start_ns), std::pair("protocol_bw_gbs", &protocol_bw_gbs),
+        std::pair("protocol_up_to_bytes", &protocol_up_to_bytes)}) {
+    for (const auto& [name, value] : *values) {
+      if (protocol_message_ns.count(name) == 0)
+        return AttrFault{attribute, "found '" + name + "'; legal: a protocol of protocol_message_ns"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> QueueParameters::protocols() const {
+  std::vector<std::string> names;
+  for (const auto& [name, ns] : protocol_message_ns) names.push_back(name);
+  return names;
+}
+
+Protocol QueueParameters::protocol(const std::string& name, uint64_t nbytes) const {
+  const auto value = [](const NumberMap& of, const std::string& key, double otherwise) {
+    const auto it = of.find(key);
+    return it != of.end() ? it->second : otherwise;
+  };
+  std::string taken = name;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [candidate, ns] : protocol_message_ns) {
+    const double limit = value(protocol_up_to_bytes, candidate, std::numeric_limits<double>::max());
+    if (!name.empty() || limit == 0 || limit < static_cast<double>(nbytes) || limit >= least) continue;
+    taken = candidate;
+    least = limit;
+  }
+  return {value(protocol_start_ns, taken, 0), value(protocol_message_ns, taken, 0), value(protocol_bw_gbs, taken, 0)};
 }
 
 std::string fault_of_send_all(const std::vector<QueuePort>& all, const std::vector<uint32_t>& ports) {

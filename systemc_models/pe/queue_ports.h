@@ -49,9 +49,17 @@ struct QueueRing {
 /// AccessError if there is no path.
 void price_ring(const Pe& at, RouteSource&, QueueRing*);
 
+/// A protocol of messages, as a pe_ipcq declares it (§10.17). Its default costs nothing.
+struct Protocol {
+  double start_ns = 0, message_ns = 0;
+  double bw_gbs = 0;  ///< at most; 0: no limit
+  double paced_ns(uint64_t nbytes) const { return bw_gbs > 0 ? static_cast<double>(nbytes) / bw_gbs : 0; }
+};
+
 /// A port: one end of a connection, which is two queues.
 struct QueuePort {
   std::string name;
+  std::string protocol;  ///< of messages that leave; empty: by their size
   std::string peer_pe, peer_port_name;
   uint32_t peer_index = 0;              ///< of the PE at the other end, in compiled order
   uint32_t peer_port = 0;               ///< index among that PE's ports
@@ -86,6 +94,7 @@ struct QueueParameters : BlockParameters {
   NumberMap read_bw_gbs = write_bw_gbs;
   uint32_t credit_bytes = 16;
   bool credit_blocks = false;
+  NumberMap protocol_message_ns, protocol_start_ns, protocol_bw_gbs, protocol_up_to_bytes;
 
   static constexpr uint32_t kMostSlots = 65536;
   static constexpr uint64_t kSlotUnit = 64, kMostSlotBytes = uint64_t{1} << 30;
@@ -119,7 +128,26 @@ struct QueueParameters : BlockParameters {
     list.add(&QueueParameters::credit_blocks, "credit_blocks", "",
              "a recv returns only when its last credit has reached the sender")
         .faster_if(false);
+    list.add(&QueueParameters::protocol_message_ns, "protocol_message_ns", "ns",
+             "delay of each message, by protocol; declares the protocols (collectives rules 10.17)")
+        .latency(Resource::queues);
+    list.add(&QueueParameters::protocol_start_ns, "protocol_start_ns", "ns",
+             "delay of a PE's first message of a launch, by protocol (0)")
+        .latency(Resource::queues);
+    list.add(&QueueParameters::protocol_bw_gbs, "protocol_bw_gbs", "GB/s",
+             "bandwidth of a PE's messages at most, by protocol (no limit)")
+        .rate(Resource::queues);
+    list.add(&QueueParameters::protocol_up_to_bytes, "protocol_up_to_bytes", "bytes",
+             "longest message that takes the protocol by its size, by protocol (no limit); 0: none")
+        .min(0);
   }
+
+  std::optional<AttrFault> fault_together() const;
+
+  std::vector<std::string> protocols() const;
+  bool has_protocols() const { return !protocol_message_ns.empty(); }
+  /// The named one; without a name, that of a message of this size: the least limit that it keeps.
+  Protocol protocol(const std::string& name, uint64_t nbytes) const;
 
   /// By tier. A map that names some tiers leaves the others at their defaults.
   double access(const std::string& in_tier) const { return of_tier(access_ns, defaults().access_ns, in_tier); }
