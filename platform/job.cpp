@@ -21,7 +21,7 @@
 namespace kernbench {
 namespace {
 
-constexpr const char* kAbandoned = "its job has been destroyed";
+constexpr const char *kAbandoned = "its job has been destroyed", *kAborted = "aborted by the host";
 
 LaunchWay way_to(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mode) {
   try {
@@ -39,6 +39,7 @@ struct Job::Kernels {
   std::vector<tl::Args> args;
   std::vector<bool> running;
   bool abandoned = false;
+  std::string ended;  ///< reason why kernels that begin from now on end at once; empty: none
 };
 
 Job::Job(Platform& platform, JobOptions o)
@@ -48,7 +49,7 @@ Job::Job(Platform& platform, JobOptions o)
                         [&](const std::string& t) { return std::count(o.optional.begin(), o.optional.end(), t) > 0; })),
       verified_(o.verify),
       pes_(choose_pes(platform.machine(), {o.pes, o.device, o.ranks})),
-      kernels_(std::make_shared<Kernels>(Kernels{programs_of(platform.machine(), pes_), {}, {}})),
+      kernels_(std::make_shared<Kernels>(Kernels{programs_of(platform.machine(), pes_), {}, {}, false, {}})),
       params_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o.params), pes_,
                              kernels_->programs.front().launch)
                   .params),
@@ -67,9 +68,18 @@ Job::~Job() {
   platform_.machine().runs().end(spec_.name);
   kernels_->abandoned = true;
   if (sc_core::sc_get_status() > sc_core::SC_PAUSED) return;
+  end_kernels(kAbandoned);
+}
+
+void Job::end_kernels(const char* why) {
+  kernels_->ended = why;
   for (size_t place = 0; place < pes_.size(); ++place) {
-    if (kernels_->running[place]) platform_.machine().pes().runner(pes_[place]).abandon(kAbandoned);
+    if (kernels_->running[place]) platform_.machine().pes().runner(pes_[place]).abandon(why);
   }
+}
+
+void Job::abort() {
+  if (running_) end_kernels(kAborted);
 }
 
 void Job::place(const std::string& tensor, const HostTensor& value) {
@@ -153,10 +163,11 @@ void Job::start(Done done) {
   message.pes = pes_;
   message.ports = queues_.ports();
   kernels_->running.assign(pes_.size(), false);
+  kernels_->ended.clear();
   message.kernel = [kernels = kernels_, function = spec_.function](size_t place) {
     kernels->running[place] = true;
     return [kernels, function, place](PeBackend& backend) {
-      if (kernels->abandoned) throw KernelFault(kAbandoned);
+      if (!kernels->ended.empty()) throw KernelAborted(kernels->ended);
       struct Ends {
         std::vector<bool>::reference running;
         ~Ends() { running = false; }

@@ -81,6 +81,8 @@ class Job : public Launchable {
   /// if the simulation deadlocks, pauses or stops before.
   const LaunchResult& run();
   bool running() const override { return running_; }
+  void abort() override;
+  const std::vector<size_t>& pes() const override { return pes_; }
   /// Waiting PEs of the platform and their reasons, now, one line each; empty if there are none.
   std::vector<std::string> waiting() const;
   /// Notified with `done`, in the next delta cycle.
@@ -93,6 +95,7 @@ class Job : public Launchable {
   JobVerification verify();
 
  private:
+  void end_kernels(const char* why);
   HostTensor collect(const std::string& tensor, PendingValues*);
 
   Platform& platform_;

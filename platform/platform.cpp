@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernbench/phase2/io/logging.h"
+#include "kernbench/platform/launch/reset.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
@@ -41,6 +42,10 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph)
 }
 
 Platform::~Platform() = default;
+
+void Platform::reset(const std::string& id) {
+  launch::reset_part(machine_, id);
+}
 
 void Platform::expose_attributes() {
   if (!exposed_) exposed_ = std::make_unique<ExposedAttributes>(graph(), machine_.blocks());

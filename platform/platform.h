@@ -68,6 +68,8 @@ class Platform : public sc_core::sc_module {
 
   /// Writes real bytes into one memory now, without time, also into a foreign model.
   void place(uint64_t address, const void* bytes, uint64_t nbytes) { system().place(address, bytes, nbytes); }
+  /// Resets a PE, a cube, a SIP, or all (""), at the present (launch/reset.h). InputError if it is no such part.
+  void reset(const std::string& id);
   /// Makes each attribute of each block a sc_attribute of the block (elaborate/exposed_attributes.h), for external
   /// tools; calling once is enough. Blocks read their parameters at construction, so a changed value is an SC_ERROR
   /// "/kernbench/attribute" at the start of the simulation and of a job, and a warning at the end.

@@ -536,6 +536,14 @@ int kernbench_job_run(kernbench_job* job) {
   });
 }
 
+int kernbench_job_abort(kernbench_job* job) {
+  return call(Call::anywhere, [&] { find(job).job->abort(); });
+}
+
+int kernbench_reset(kernbench_platform* platform, const char* part) {
+  return call(Call::anywhere, [&] { find(platform).device->reset(text(part, "part")); });
+}
+
 int kernbench_job_running(kernbench_job* job, int* running) {
   return call(Call::anywhere, [&] {
     const Job& j = *find(job).job;

@@ -82,6 +82,10 @@ KERNBENCH_C_API int kernbench_bind_host_memory(kernbench_platform* platform, int
 typedef void (*kernbench_interrupt)(void* user, int level, double now_ns);
 KERNBENCH_C_API int kernbench_on_interrupt(kernbench_platform* platform, int sip, kernbench_interrupt call, void* user);
 
+/* Resets a PE ("sip0.cube0.pe1"), a cube, a SIP, or all ("") now: jobs on its PEs end, accesses of ports under way
+ * fail, memories with clear_at_reset have zeros. */
+KERNBENCH_C_API int kernbench_reset(kernbench_platform* platform, const char* part);
+
 /* Adds a job: a kernel by name on PEs (as --pes; null: all) with `count` parameters; others have their defaults. A
  * nonzero `verify` keeps the data for kernbench_job_verify(). */
 KERNBENCH_C_API int kernbench_add_job(kernbench_platform* platform, const char* kernel, const kernbench_pair* params,
@@ -100,6 +104,8 @@ KERNBENCH_C_API int kernbench_job_read(kernbench_job* job, const char* tensor, v
  * KERNBENCH_FAILED: a fault of the kernel. */
 KERNBENCH_C_API int kernbench_job_start(kernbench_job* job);
 KERNBENCH_C_API int kernbench_job_run(kernbench_job* job);
+/* Ends a running job now; its completion arrives later. kernbench_job_result is then KERNBENCH_FAILED. */
+KERNBENCH_C_API int kernbench_job_abort(kernbench_job* job);
 /* 1 while it runs. */
 KERNBENCH_C_API int kernbench_job_running(kernbench_job* job, int* running);
 /* Last launch: the start of all kernels, and the arrival of the completion at the host. KERNBENCH_FAILED with the

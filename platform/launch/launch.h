@@ -18,6 +18,13 @@ class Launchable {
   /// The launch leaves the host now; `done` is called when the host has the response. RunError if it is still running.
   virtual void start(Done done) = 0;
   virtual bool running() const = 0;
+  /// Ends its kernels now with HostError::aborted; the host has the response later. Without effect if it does not run.
+  virtual void abort() {}
+  /// The PEs that it occupies, in compiled order.
+  virtual const std::vector<size_t>& pes() const {
+    static const std::vector<size_t> none;
+    return none;
+  }
 };
 
 /// Launches kernels, any number of times, also before the previous launch has ended, on PEs that are idle on arrival.

@@ -27,6 +27,7 @@ enum class HostError : uint8_t {
   not_mapped,      ///< an unmap found no mapping that is exactly its range
   memory_error,    ///< a foreign memory answered a transfer with an error
   not_understood,  ///< the destination block does not accept this message
+  aborted,         ///< a kernel was ended from outside
 };
 const char* name_of(HostError);
 

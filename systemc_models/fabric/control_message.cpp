@@ -29,6 +29,8 @@ const char* name_of(HostError e) {
       return "memory_error";
     case HostError::not_understood:
       return "not_understood";
+    case HostError::aborted:
+      return "aborted";
   }
   return "";
 }

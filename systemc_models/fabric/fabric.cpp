@@ -102,6 +102,15 @@ void Fabric::answered_outside(FabricTransaction& x, tlm::tlm_response_status sta
   if (x.mover && status != tlm::TLM_OK_RESPONSE) x.mover->failed(x, status);
 }
 
+void Fabric::payload_moves(DataMover& mover) {
+  const tlm::tlm_generic_payload& p = *mover.foreign();
+  for (FabricTransaction* x : all_) {
+    if (x->mover != &mover) continue;
+    x->payload.set_data_ptr(p.get_data_ptr());
+    x->payload.set_byte_enable_ptr(p.get_byte_enable_ptr());
+  }
+}
+
 void Fabric::add_node(FabricNode& node) {
   const uint32_t index = node.owner().index();
   if (nodes_.size() <= index) nodes_.resize(index + 1, nullptr);

@@ -73,6 +73,8 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   /// The same for a transaction, row by row.
   void known_bytes(const FabricTransaction&, uint8_t* out) const;
 
+  /// The payload that the mover serves, and its data, are elsewhere from now on.
+  void payload_moves(DataMover&);
   /// A foreign block has answered. An error is forwarded to the foreign initiator of the transaction; the project's own
   /// initiators read it in the payload.
   void answered_outside(FabricTransaction&, tlm::tlm_response_status);

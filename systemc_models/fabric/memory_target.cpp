@@ -14,6 +14,7 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& 
     : Component(name, config, parameters),
       FabricNode(static_cast<Component&>(*this)),
       buffers_(buffers_of(parameters)),
+      clear_at_reset_(parameters.clear_at_reset),
       request_ns_(parameters.request_ns),
       read_request_ns_(parameters.read_request_ns.value_or(parameters.request_ns)) {}
 

@@ -27,9 +27,16 @@ struct Flit;
 struct MemoryParameters : BufferParameters {
   double request_ns = 0;
   std::optional<double> read_request_ns;
+  bool clear_at_reset = false;
+  template <class List>
+  static void describe_reset(List& list) {
+    list.add(&MemoryParameters::clear_at_reset, "clear_at_reset", "",
+             "a reset of its cube or device sets all written bytes to 0; false: they stay");
+  }
   template <class List>
   static void describe(List& list) {
     BufferParameters::describe(list);
+    describe_reset(list);
     list.add(&MemoryParameters::request_ns, "request_ns", "ns",
              "minimum interval between two requests of any size on one edge")
         .latency();
@@ -233,6 +240,7 @@ class MemoryTarget : public Component, public FabricNode {
   /// Whether a response may take its link immediately, because no earlier one can still arrive. Read headers leave a
   /// fixed time after their arrival, so none can overtake; acknowledgements may have to wait.
   bool departs_in_turn(const FabricTransaction&) const;
+  bool clears_at_reset() const { return clear_at_reset_; }
   /// Whether request_ns or read_request_ns is set.
   bool limits_requests() const { return request_ns_ > 0 || read_request_ns_ > 0; }
   /// When a request that arrives at x.time_ns over its edge is taken. Call in order of arrival over each edge.
@@ -297,6 +305,7 @@ class MemoryTarget : public Component, public FabricNode {
   };
 
   const InputBuffers buffers_;
+  const bool clear_at_reset_ = false;
   const double request_ns_ = 0, read_request_ns_ = 0;
   std::map<const FabricPort*, Edge> edges_;
   bool flit_by_flit_ = false;

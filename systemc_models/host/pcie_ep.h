@@ -15,13 +15,30 @@ namespace kernbench::io {
 
 struct PcieEpParameters : RouterParameters {
   std::optional<uint32_t> outstanding;
-  unsigned bus_width = 32;  ///< of the host's sockets (platform/launch/host_interface.h)
+  // Of the host's interface (platform/launch/host_interface.h).
+  unsigned bus_width = 32;
+  uint32_t launch_queue = 0;
+  uint64_t register_bar = 0, memory_bar = 0;
+  uint32_t memory_bar_mb = 16;
   PcieEpParameters() { store_and_forward = true; }
   template <class List>
   static void describe(List& list) {
     RouterParameters::describe(list);
     list.add(&PcieEpParameters::outstanding, "outstanding", "", "requests in flight; default: unlimited").depth();
     describe_bus_width(list, &PcieEpParameters::bus_width);
+    list.add(&PcieEpParameters::launch_queue, "launch_queue", "",
+             "launches that may wait for each set of PEs; 0: a launch leaves at once")
+        .min(0)
+        .max(1 << 20);
+    list.add(&PcieEpParameters::register_bar, "register_bar", "",
+             "a further address of the host's registers, 4 KiB; 0: none")
+        .min(0)
+        .max(0xfffff000);
+    list.add(&PcieEpParameters::memory_bar, "memory_bar", "",
+             "address of a window of device memory for the host (register WINDOW); 0: none")
+        .min(0)
+        .max(0xfffff000);
+    list.add(&PcieEpParameters::memory_bar_mb, "memory_bar_mb", "MiB", "size of that window").min(1).max(4095);
   }
 };
 

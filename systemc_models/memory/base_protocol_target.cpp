@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <map>
 #include <utility>
 
 #include "kernbench/phase2/op/address_text.h"
@@ -42,6 +43,11 @@ struct BaseProtocolTarget::Access : DataMover {
   sc_core::sc_event completed;  ///< b_transport waits for it
   double grant_ns = 0, done_ns = 0;
   uint64_t op_id = 0;
+  uint64_t number = 0;     ///< order of the requests
+  bool issued = false;     ///< the timeline or the fabric has it
+  bool withdrawn = false;  ///< a reset has answered it
+  struct Copy;
+  std::unique_ptr<Copy> copy;          ///< of the payload of a withdrawn one
   std::vector<ForeignRecord> records;  ///< a write: one for each run of enabled bytes
 
   void failed(FabricTransaction& x, tlm::tlm_response_status answer) override {
@@ -57,6 +63,23 @@ struct BaseProtocolTarget::Access : DataMover {
   void moved_one() { destinations_left -= destinations_left > 0; }
   bool moved() const { return destinations_left == 0; }
   bool still_moves() const override { return atomic && !moved(); }
+};
+
+/// The initiator may reuse its payload and data after the response.
+struct BaseProtocolTarget::Access::Copy {
+  tlm::tlm_generic_payload payload;
+  std::vector<uint8_t> data, enables;
+  explicit Copy(const tlm::tlm_generic_payload& p)
+      : data(p.get_data_ptr(), p.get_data_ptr() + (p.get_data_ptr() ? p.get_data_length() : 0)),
+        enables(p.get_byte_enable_ptr(), p.get_byte_enable_ptr() + p.get_byte_enable_length()) {
+    payload.set_command(p.get_command());
+    payload.set_address(p.get_address());
+    payload.set_data_ptr(data.data());
+    payload.set_data_length(p.get_data_length());
+    payload.set_streaming_width(p.get_streaming_width());
+    payload.set_byte_enable_ptr(enables.empty() ? nullptr : enables.data());
+    payload.set_byte_enable_length(p.get_byte_enable_length());
+  }
 };
 
 struct BaseProtocolTarget::Access::Atomic {
@@ -88,6 +111,7 @@ tlm::tlm_generic_payload* BaseProtocolTarget::Access::foreign() {
 }
 
 void BaseProtocolTarget::Access::served(FabricTransaction& x, double at_ns) {
+  if (withdrawn) return moved_one();
   // Now, because the payload may belong to another object before the bytes are moved.
   arrived.push_back({*this, PayloadRange(x.payload)});
   if (atomic) atomic->by_model = atomic_of(x.payload) && System::store_of(target->system_.window_at(x.address));
@@ -155,17 +179,18 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
     a->target = this;
     a->payload = &p;
     a->local = true;
+    a->number = ++decoded_;
     return a;
   }
-  const uint64_t span = std::min(p.get_data_length(), p.get_streaming_width());
-  const MemoryWindow window = system_.window_at(p.get_address());
-  if (!window.holds(p.get_address(), span)) {
+  const uint64_t span = std::min(p.get_data_length(), p.get_streaming_width()), address = address_of(p);
+  const MemoryWindow window = system_.window_at(address);
+  if (!window.holds(address, span)) {
     fail(p, tlm::TLM_ADDRESS_ERROR_RESPONSE,
          window.size ? "runs over the end of its memory" : std::string("no memory is there"));
     return nullptr;
   }
   try {
-    system_.routes().route(owner_.index(), p.get_address(), span, p.is_write());
+    system_.routes().route(owner_.index(), address, span, p.is_write());
   } catch (const AccessError& e) {
     p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     last_error_ = e.what();
@@ -175,9 +200,10 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
   a->target = this;
   a->payload = &p;
   a->window = window;
+  a->number = ++decoded_;
   MemoryRequest& r = a->request;
   r.write = p.is_write();
-  r.address = p.get_address();
+  r.address = address;
   r.nbytes = p.get_data_length();
   // Beats of a stream repeat the same addresses. A stream that ends within its width counts as a complete one.
   if (span < r.nbytes) {
@@ -259,6 +285,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
   a->target = this;
   a->payload = &p;
   a->window = window;
+  a->number = ++decoded_;
   a->atomic = std::make_unique<Access::Atomic>(*p.get_extension<AtomicExtension>(), e.ranges.front().offset);
   const std::vector<AccessRange>& ranges = a->atomic->ranges;
   a->rows = {ranges.size(), ranges.front().nbytes, 0};
@@ -330,6 +357,7 @@ void BaseProtocolTarget::Access::answer_atomic() {
 
 void BaseProtocolTarget::issue_at(Access& a, double t_ns) {
   a.request.issue_ns = t_ns;
+  a.issued = true;
   system_.timeline().at(t_ns, Order(Order::kEngines, ~0u, owner_.index()), call<&BaseProtocolTarget::due>(*this, a));
 }
 
@@ -348,7 +376,13 @@ void BaseProtocolTarget::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_ti
   p.set_response_status(a.status);
   p.set_dmi_allowed(a.status == tlm::TLM_OK_RESPONSE && may_be_pointed_to(a.window));
   delay = sc_core::SC_ZERO_TIME;
-  accesses_.erase(&p);
+  forget(p);
+}
+
+/// The initiator has its response.
+void BaseProtocolTarget::forget(const tlm::tlm_generic_payload& p) {
+  auto access = accesses_.extract(&p);
+  if (access.mapped()->issued) withdrawn_.push_back(std::move(access.mapped()));
 }
 
 tlm::tlm_sync_enum BaseProtocolTarget::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -382,8 +416,10 @@ tlm::tlm_sync_enum BaseProtocolTarget::nb_transport_fw(tlm::tlm_generic_payload&
 }
 
 void BaseProtocolTarget::due(Access& a) {
+  if (a.withdrawn) return end_withdrawn(a);
   if (!a.has_place) {
     if (!has_room() || !waiting_.empty()) {
+      a.issued = false;
       waiting_.push_back(&a);
       return;
     }
@@ -403,6 +439,7 @@ void BaseProtocolTarget::end_request(Access& a) {
 }
 
 void BaseProtocolTarget::grant(Access& a) {
+  a.issued = true;
   if (a.local) {
     a.status = local_->access(*a.payload);
     return complete(a);
@@ -467,13 +504,15 @@ void BaseProtocolTarget::read(Access& a, const PayloadRange& range) {
 }
 
 void BaseProtocolTarget::complete(Access& a) {
-  if (a.atomic) a.answer_atomic();
+  if (a.atomic && !a.withdrawn) a.answer_atomic();
   for (size_t i = 0; i < a.records.size(); ++i) {
     const uint64_t id = i == 0 ? a.op_id : owner_.begin_service(a.records[i]);
     owner_.end_service(a.records[i], id, a.grant_ns, a.done_ns);
   }
   a.records.clear();
+  if (a.withdrawn) return end_withdrawn(a);
   a.complete = true;
+  a.issued = false;
   if (a.blocking) {
     give_back_place(a);
     a.completed.notify();
@@ -484,10 +523,44 @@ void BaseProtocolTarget::complete(Access& a) {
   }
 }
 
+void BaseProtocolTarget::reset(const std::string& why) {
+  std::map<uint64_t, Access*> open;  // in the order of their requests
+  for (const auto& [payload, a] : accesses_) {
+    if (!a->complete && !a->local) open.emplace(a->number, a.get());
+  }
+  for (const auto& [number, a] : open) withdraw(*a, why);
+}
+
+void BaseProtocolTarget::withdraw(Access& a, const std::string& why) {
+  tlm::tlm_generic_payload& p = *a.payload;
+  a.withdrawn = a.complete = true;
+  a.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+  fail(p, a.status, why);
+  if (a.atomic) a.atomic->asked.done = false;
+  waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), &a), waiting_.end());
+  if (a.issued) {
+    a.copy = std::make_unique<Access::Copy>(p);
+    a.payload = &a.copy->payload;
+    system_.payload_moves(a);
+  }
+  if (a.blocking) {
+    give_back_place(a);
+    return a.completed.notify();
+  }
+  p.set_dmi_allowed(false);
+  responses_.send(p);
+}
+
+void BaseProtocolTarget::end_withdrawn(Access& a) {
+  a.issued = false;
+  const auto at = std::find_if(withdrawn_.begin(), withdrawn_.end(), [&](const auto& w) { return w.get() == &a; });
+  if (at != withdrawn_.end()) withdrawn_.erase(at);
+}
+
 void BaseProtocolTarget::response_ended(tlm::tlm_generic_payload& p) {
   const auto it = accesses_.find(&p);
   give_back_place(*it->second);
-  accesses_.erase(it);
+  forget(p);
   if (p.has_mm()) p.release();
 }
 
@@ -516,10 +589,17 @@ void BaseProtocolTarget::write_now(const MemoryWindow& window, uint64_t address,
 
 unsigned BaseProtocolTarget::transport_dbg(tlm::tlm_generic_payload& p) {
   if ((!p.is_read() && !p.is_write()) || !p.get_data_ptr()) return 0;
-  if (ForeignNeighbour* block = block_before(p.get_address(), p.is_write())) return block->forward()->transport_dbg(p);
+  const uint64_t first = address_of(p);
+  if (ForeignNeighbour* block = block_before(first, p.is_write())) {
+    const uint64_t asked = p.get_address();
+    p.set_address(first);
+    const unsigned done = block->forward()->transport_dbg(p);
+    p.set_address(asked);
+    return done;
+  }
   unsigned done = 0;
   while (done < p.get_data_length()) {
-    const uint64_t at = p.get_address() + done;
+    const uint64_t at = first + done;
     const MemoryWindow window = system_.window_at(at);
     if (window.size == 0) break;
     uint64_t n = std::min<uint64_t>(p.get_data_length() - done, window.base + (window.size - 1) - at + 1);

@@ -39,10 +39,12 @@ struct AtomicExtension;
 
 namespace kernbench::memory {
 
-/// Addresses that the socket itself serves, in no time.
+/// Addresses that the socket itself serves, in no time, or that lead to other addresses.
 class LocalWindow {
  public:
   virtual ~LocalWindow() = default;
+  /// The address in the device of an access to `address`.
+  virtual uint64_t translate(uint64_t address, uint64_t nbytes) const = 0;
   virtual bool holds(uint64_t address) const = 0;
   /// Executes the transaction at its time, on the timeline. Returns the response status.
   virtual tlm::tlm_response_status access(tlm::tlm_generic_payload&) = 0;
@@ -73,6 +75,9 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   const std::string& last_error() const { return last_error_; }
   /// Transactions that have not ended.
   size_t under_way() const { return accesses_.size(); }
+  /// Ends all transactions that are under way, now, with TLM_GENERIC_ERROR_RESPONSE. A write that no memory has served
+  /// has no effect. `why`: for last_error().
+  void reset(const std::string& why);
   /// The same as text, one line each.
   std::vector<std::string> waiting() const;
 
@@ -104,6 +109,12 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   /// Time of the access that defines the DMI latency; NaN beyond a foreign block. AccessError if there is no path.
   double lone_ns(bool write, uint64_t address) const;
   void complete(Access&);
+  void withdraw(Access&, const std::string& why);
+  void end_withdrawn(Access&);
+  uint64_t address_of(const tlm::tlm_generic_payload& p) const {
+    return local_ ? local_->translate(p.get_address(), p.get_data_length()) : p.get_address();
+  }
+  void forget(const tlm::tlm_generic_payload&);
   void response_ended(tlm::tlm_generic_payload&) override;
   void give_back_place(const Access&);
   void protocol_error(const char* what) const;
@@ -116,8 +127,10 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   ResponseChannel responses_;
 
   std::unordered_map<const tlm::tlm_generic_payload*, std::unique_ptr<Access>> accesses_;
-  uint32_t taken_ = 0;           ///< used places of `outstanding`
-  std::deque<Access*> waiting_;  ///< transactions that wait for a place
+  std::vector<std::unique_ptr<Access>> withdrawn_;  ///< answered by a reset, and still in the fabric
+  uint64_t decoded_ = 0;                            ///< transactions so far
+  uint32_t taken_ = 0;                              ///< used places of `outstanding`
+  std::deque<Access*> waiting_;                     ///< transactions that wait for a place
   std::string last_error_;
 };
 

@@ -32,6 +32,7 @@ struct TlmMemoryParameters : Base {
   template <class List>
   static void describe(List& list) {
     BufferParameters::describe(list);
+    Base::describe_reset(list);
     list.add(&TlmMemoryParameters::max_bytes, "max_bytes", "bytes",
              "largest transaction that the model takes; 0: no limit")
         .min(0)

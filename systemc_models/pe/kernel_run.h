@@ -30,6 +30,7 @@ struct KernelOutcome {
   double start_ns = 0, end_ns = 0;
   double scalar_ns = 0;  ///< part of it for scalar work: tl.elapse, and reading loaded elements
   std::string fault;     ///< one line; empty if none
+  bool aborted = false;  ///< the fault is an abort from outside
 };
 
 }  // namespace kernbench::pe

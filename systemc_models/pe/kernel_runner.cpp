@@ -62,6 +62,7 @@ void KernelRunner::drive(std::function<void()> step, double start_ns, std::funct
 void KernelRunner::begin(double start_ns, std::function<void(const Outcome&)> on_end, LaunchId id) {
   if (running_) throw std::logic_error(pe_.id + ": a kernel is running already");
   running_ = true;
+  leave_behind();
   abandoned_.clear();
   returned_ = false;
   outcome_ = {};
@@ -99,9 +100,11 @@ void KernelRunner::run() {
   due_ = false;
   tell(KernelActivity::runs);
   try {
+    if (!abandoned_.empty()) throw KernelAborted(abandoned_);
     kernel_(*this);
   } catch (const KernelFault& e) {
     outcome_.fault = pe_.id + ": " + (e.has_line() ? "" : behind_last_call()) + e.what();
+    outcome_.aborted = dynamic_cast<const KernelAborted*>(&e) != nullptr;
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // an exception of the simulation
   } catch (const std::bad_alloc&) {
@@ -148,7 +151,7 @@ void KernelRunner::stand() {
   due_ = false;
   const double now_ns = timeline().ns_of(timeline().stamp());
   if (now_ns > local_ns_ + timeline().ns_of(1)) local_ns_ = now_ns;
-  if (!abandoned_.empty()) throw KernelFault(abandoned_);
+  if (!abandoned_.empty()) throw KernelAborted(abandoned_);
 }
 
 void KernelRunner::abandon(const std::string& why) {
@@ -160,6 +163,7 @@ void KernelRunner::end_abandoned() {
   if (!running_ || !place_) return;
   waiting_ = waiting_for_slot_ = pauses_ = false;
   flag_ = nullptr;
+  materialize_fault_ = nullptr;
   local_ns_ = timeline().now_ns();
   wake();
 }
@@ -171,6 +175,7 @@ void KernelRunner::end_if_complete() {
   if (outcome_.fault.empty() && !faults_.empty()) outcome_.fault = pe_.id + ": " + faults_.begin()->second.what();
   if (pe_.ipcq) {
     ClosePorts close;
+    close.discards = outcome_.aborted;
     set_up(pe_.id, cpu_, close);
     if (outcome_.fault.empty()) outcome_.fault = close.left;
   }
@@ -503,6 +508,8 @@ void KernelRunner::complete(PeCommand& command) {
                   call<&KernelRunner::complete>(*this, command));
     return;
   }
+  if ((finished.store_of ? finished.store_of->ticket : finished.ticket) < first_ticket_)
+    return end_left_behind(finished);
   if (finished.store && finished.fault.empty()) return store_received(finished);
   Submitted& s = finished.store_of ? *finished.store_of : finished;
   s.done_ns = command.done_ns;
@@ -536,6 +543,33 @@ void KernelRunner::complete(PeCommand& command) {
   release_held();
   end_if_complete();
   step();
+}
+
+/// Commands of the last kernel, which ended in a fault, are no longer counted.
+void KernelRunner::leave_behind() {
+  for (Kept& k : submitted_) {
+    if (k.done && k.command) {
+      keep_op_ids(*k.command);
+      continue;
+    }
+    if (block_.logged()) op_ids_end_.push_back(op_ids_.size());
+    if (!k.done) left_behind_.push_back(std::move(k.command));
+  }
+  first_ticket_ += submitted_.size();
+  submitted_.clear();
+  outstanding_ = 0;
+}
+
+/// A command of an earlier kernel is complete.
+void KernelRunner::end_left_behind(const Submitted& s) {
+  const Submitted& whole = s.store_of ? *s.store_of : s;
+  if (s.desc && (fills_handle(*s.desc) || s.type == CommandType::receive)) {
+    const uint64_t addr = s.desc->output.addr;
+    load_ends(addr);
+    if (!free_later_.empty() && free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
+  }
+  left_behind_.erase(
+      std::find_if(left_behind_.begin(), left_behind_.end(), [&](const auto& c) { return c.get() == &whole; }));
 }
 
 void KernelRunner::stands_still(const char* op, const SourceLine& where) {
@@ -628,6 +662,7 @@ void KernelRunner::issue_queue_op(Submitted& s) {
 
 void KernelRunner::sent(PeCommand& command) {
   auto& s = static_cast<Submitted&>(command);
+  if (s.ticket < first_ticket_) return;
   s.has_slots = true;
   s.slots_ns = timeline().now_ns();
   if (waiting_for_slot_ && awaited_ == s.ticket) resume(s, s.slots_ns);

@@ -36,6 +36,12 @@ class KernelReductions;
 class RangedCommand;
 class RunningKernel;
 
+/// The kernel is ended from outside.
+class KernelAborted : public KernelFault {
+ public:
+  using KernelFault::KernelFault;
+};
+
 class KernelRunner final : public PeBackend, private FlagWaiter {
  public:
   using Kernel = KernelBody;
@@ -59,7 +65,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void look_again(const FlagWait&);
   /// Ends the driver; `step` is not called again.
   void finish();
-  /// The kernel, which waits or has not begun, ends in a fault: now, or when it begins.
+  /// The kernel, which waits or has not begun, ends in a fault: now, or when it begins. Its commands continue; the next
+  /// kernel does not wait for them.
   void abandon(const std::string& why);
   bool abandoned() const { return running_ && !abandoned_.empty(); }
   /// For an abandoned kernel: called when it has ended.
@@ -146,6 +153,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
     std::unique_ptr<Submitted> command;  ///< null: done, and its records are not needed
     bool done = false;
   };
+  void leave_behind();
+  void end_left_behind(const Submitted&);
   void begin(double start_ns, std::function<void(const Outcome&)> on_end, LaunchId id);
   void start();
   void run();
@@ -227,6 +236,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
 
   Ticket first_ticket_ = 1;  ///< tickets below are done
   std::deque<Kept> submitted_;
+  std::vector<std::unique_ptr<Submitted>> left_behind_;  ///< commands of kernels that ended in a fault
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
   // If there is a log, for tl.follow.

@@ -60,7 +60,10 @@ void LaunchBody::take(ControlMessage& m, Pe& pe) const {
   }
   const auto on_end = [this, &m, place](const KernelRunner::Outcome& outcome) {
     ended(place, outcome);
-    m.respond(outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault, outcome.end_ns);
+    const HostError code = outcome.aborted         ? HostError::aborted
+                           : outcome.fault.empty() ? HostError::ok
+                                                   : HostError::kernel_fault;
+    m.respond(code, outcome.fault, outcome.end_ns);
   };
   pe.runner->launch(kernel(place), std::max(start_ns, m.time_ns()), on_end, KernelRunner::kStackBytes, id, reductions);
 }

@@ -31,6 +31,8 @@ void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
   traffic_.resize(ports_.size());
   for (size_t p = 0; p < ports_.size(); ++p) traffic_[p].free_slots = ports_[p].peer_ring.slots;
   last_chosen_.clear();
+  choosing_ = nullptr;
+  ready_ = {};
   open_ = true;
   started_ = false;
   find_queues();
@@ -76,6 +78,7 @@ tlm::tlm_sync_enum PeIpcq::item_in(PeItem& item, PePort& in, tlm::tlm_phase& pha
   QueueCall& call = *item.command->queue_call;
   call.command = item.command;
   call.submitted_by = &in;
+  call.launch = launch_;
   call.next = call.done = 0;
   stand(call);
   if (call.kind == QueueCall::Kind::send) return tlm::TLM_ACCEPTED;
@@ -117,6 +120,10 @@ double PeIpcq::after_protocol_ns(QueueCall& c) {
 }
 
 void PeIpcq::stands(QueueCall& call) {
+  if (call.launch != launch_) {
+    if (call.kind == QueueCall::Kind::send) call.submitted_by->accept(call.command->item);
+    return complete(call);
+  }
   if (call.kind == QueueCall::Kind::send) {
     call.more_messages.resize(call.ports.empty() ? 0 : call.ports.size() - 1);
     const uint64_t segments = segments_of(call);
@@ -297,7 +304,7 @@ void PeIpcq::arrived(QueueSegment& s) {
 /// Whether the segment arrives after its receiver has ended.
 bool PeIpcq::left_over(const QueueSegment& s) {
   if (open_ && s.launch == launch_) return false;
-  if (!tell_left_over_) return true;
+  if (!tell_left_over_ || discarded_.count(s.launch) > 0) return true;
   const std::vector<QueuePort>* ports = s.launch == launch_ ? &ports_ : &ports_before_;
   const bool known = s.launch == launch_ || s.launch == launch_before_;
   tell_left_over_(pe_->id + ": has ended, and message " + std::to_string(s.message->number) + " arrives" +
@@ -416,6 +423,7 @@ void PeIpcq::read_soon() {
 
 void PeIpcq::read() {
   read_due_ = false;
+  if (ready_.empty()) return;  // its launch has ended
   reading_ = ready_.pop();
   read_start_ns_ = timeline().now_ns();
   QueueSegment& s = *reading_.segment;
@@ -432,6 +440,11 @@ void PeIpcq::read() {
 void PeIpcq::read_ended() {
   QueueSegment& s = *reading_.segment;
   QueueCall& receive = *s.received_by;
+  if (receive.launch != launch_) {
+    reading_ = {};
+    complete(receive);
+    return read_soon();
+  }
   receive.reads[s.index] = {reading_.since_ns, read_start_ns_, timeline().now_ns()};
   reading_ = {};
   ++receive.done;
@@ -457,6 +470,7 @@ void PeIpcq::read_ended() {
 
 /// The credit of its last segment has reached the sender.
 void PeIpcq::credited(QueueCall& call) {
+  if (call.launch != launch_) return complete(call);
   const double now = timeline().now_ns();
   credit_.end(now);
   if (pe_->observer) pe_->observer->queue_stall(*pe_, call.port, QueueStall::credit, call.reads.back().end_ns, now);

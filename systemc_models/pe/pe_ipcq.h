@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   void open_ports(std::vector<QueuePort>, uint64_t launch) override;
   const std::vector<QueuePort>& ports() const override { return ports_; }
   std::string close_ports() override;
+  void discard_messages() override { discarded_.insert(launch_); }
   void on_left_over(std::function<void(const std::string&)> tell) override { tell_left_over_ = std::move(tell); }
   std::vector<QueueServerStatistics> queue_statistics() const override;
   std::vector<QueueTraffic> queue_traffic() const override;
@@ -124,6 +126,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   bool started_ = false;   ///< this launch has had a send or a receive
   double started_ns_ = 0;  ///< end of its protocol's start
   uint64_t launch_ = 0, launch_before_ = 0;
+  std::set<uint64_t> discarded_;  ///< aborted launches
   std::function<void(const std::string&)> tell_left_over_;
 
   double inbound_free_ns_ = 0, writer_free_ns_ = 0;

@@ -51,8 +51,12 @@ struct OpenPorts final : SetupOf<IpcqRole> {
 
 /// For the end of a kernel.
 struct ClosePorts final : SetupOf<IpcqRole> {
-  void act_on(IpcqRole& ipcq) override { left = ipcq.close_ports(); }
-  std::string left;  ///< remaining contents of a ring, one line; empty: none
+  void act_on(IpcqRole& ipcq) override {
+    if (discards) ipcq.discard_messages();
+    left = ipcq.close_ports();
+  }
+  bool discards = false;  ///< the launch was aborted
+  std::string left;       ///< remaining contents of a ring, one line; empty: none
 };
 
 struct MapRange final : SetupOf<MmuRole> {

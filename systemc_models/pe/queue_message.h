@@ -54,6 +54,7 @@ struct QueueCall {
   std::vector<uint32_t> ports;              ///< receive_any; send_all: all its ports
   uint64_t nbytes = 0;                      ///< sent, or expected
   uint64_t seq = 0;                         ///< program order of the PE's calls
+  uint64_t launch = 0;                      ///< of its kernel, set by pe_ipcq
   bool credit_blocks = true;                ///< receive: false if the receiver's attribute does not apply (copy_to_dst)
   double call_ns = 0;                       ///< cost of the call for its caller
   double protocol_ns = 0;                   ///< send: its protocol's delay, set by pe_ipcq

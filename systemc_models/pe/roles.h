@@ -152,6 +152,8 @@ class IpcqRole {
   /// The PE has ended, and its rings are freed. Returns one line that names remaining contents; empty if there are
   /// none. Later arrivals are reported to on_left_over.
   virtual std::string close_ports() = 0;
+  /// Before close_ports(): the launch was aborted, so its messages that arrive later are dropped without a report.
+  virtual void discard_messages() {}
   virtual void on_left_over(std::function<void(const std::string&)>) = 0;
   /// Statistics of its servers (with flits there is no inbound server), after that of its pe_dma's vc_comm.
   virtual std::vector<QueueServerStatistics> queue_statistics() const { return {}; }

@@ -21,6 +21,7 @@ std::optional<std::string> read_id(YamlMap& map) {
 namespace {
 
 constexpr double kMostInteger = 2147483647;  // counts beyond 32 bits are mistakes
+constexpr double kMostAddress = 4294967295;  // for attributes that declare a maximum up to here
 
 NumberRule rule_of(const AttrSpec& spec) {
   NumberRule rule;
@@ -33,7 +34,7 @@ NumberRule rule_of(const AttrSpec& spec) {
 
 void read_integer(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
   const double least = std::max(0.0, spec.min + (spec.min_exclusive ? 1 : 0));
-  const double most = std::min(kMostInteger, spec.max);
+  const double most = spec.max <= kMostAddress ? spec.max : kMostInteger;
   const auto v = read_unsigned(n, field, static_cast<uint64_t>(least), static_cast<uint64_t>(most), faults);
   if (!v) return;
   if (spec.power_of_two && (*v == 0 || (*v & (*v - 1)) != 0)) {

@@ -183,6 +183,20 @@ while running.value:
     ok(lib.kernbench_advance(10)); slices += 1
     ok(lib.kernbench_job_running(job, byref(running)))
 assert slices > 1
+# It may be ended, or its PE be reset, in the middle.
+for end in (lambda: lib.kernbench_job_abort(job), lambda: lib.kernbench_reset(p, b"")):
+    ok(lib.kernbench_job_start(job))
+    ok(lib.kernbench_advance(5))
+    ok(end())
+    running = c_int(1)
+    while running.value:
+        ok(lib.kernbench_advance(10))
+        ok(lib.kernbench_job_running(job, byref(running)))
+    fails(FAILED, "", lib.kernbench_job_result(job, byref(start), byref(end_ns := c_double())))
+fails(BAD_INPUT, "no_part", lib.kernbench_reset(p, b"no_part"))
+ok(lib.kernbench_job_run(job))
+ok(lib.kernbench_job_verify(job, byref(passed)))
+assert passed.value == 1
 ok(lib.kernbench_destroy(p))
 ''', self.file(OURS))
 
