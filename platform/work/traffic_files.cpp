@@ -2,6 +2,7 @@
 // Input and output files of `kernbench traffic`.
 #include <fmt/compile.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -101,6 +102,7 @@ class TrafficReader {
       }
       requests.push_back(std::move(r));
     }
+    split_operations(traffic);
     check_groups(traffic);
     if (in_.bad()) throw InputError(file_ + ": cannot be read to its end");
     line_ = 1;
@@ -118,6 +120,25 @@ class TrafficReader {
   }
   void expected(const char* field, std::string_view found, const char* what) {
     fault(field, fmt::format("found {}, expected {}", in_quotes(found), what));
+  }
+
+  /// The n-th item of a source, by time of issue, belongs to its group's n-th operation (multicast rules §20.1).
+  void split_operations(Traffic& traffic) {
+    TrafficGroups operations;
+    for (auto& [name, items] : traffic.groups) {
+      std::stable_sort(items.begin(), items.end(), [&](uint32_t a, uint32_t b) {
+        return traffic.requests[a].issue_ns < traffic.requests[b].issue_ns;
+      });
+      std::map<uint32_t, size_t> items_of;  // by initiator, so far
+      for (const uint32_t i : items) {
+        const size_t n = ++items_of[traffic.requests[i].initiator];
+        const std::string operation = n == 1 ? name : fmt::format("{}, operation {}", name, n);
+        operations[operation].push_back(i);
+        lines_of_groups_[operation] = lines_of_groups_.at(name);
+      }
+    }
+    for (auto& [name, sources] : operations) std::sort(sources.begin(), sources.end());
+    traffic.groups = std::move(operations);
   }
 
   /// Checks that the sources of a group agree and that their routes are a tree. A group of one is a red.

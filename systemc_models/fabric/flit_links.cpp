@@ -295,6 +295,11 @@ void FlitLinks::acknowledgement_at_router(Flit& f, Router& router, Link* from) {
   }
   for (Flit* each : all) {
     FabricPort& next = next_port(*each);
+    if (ahead_of_time::next_in_turn(next.link, from) &&
+        ahead_of_time::flits_keep_order(*from, router.delay_of({*each->transaction, true}))) {
+      flit_turn(*each);
+      continue;
+    }
     each->order = from->ready_order.of(each->transaction->own_order, arrival, each->time_ns, &next.link);
     router.wait_for_turn(
         next, {each->time_ns, each->order, call<&FlitLinks::flit_turn>(*this, *each), each->transaction, from});

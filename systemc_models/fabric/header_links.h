@@ -184,9 +184,10 @@ class HeaderLinks : public LinkMode {
     const ReduceRules& rules = x.reduction->rules_at(router);
     FabricTransaction& sum = x.reduction->add_up(router, *come);
     const double at_node_ns = cost.overhead_ns + rules.reduce_ns, ready = last.here_ns + at_node_ns;
-    sum.link_queue_ns += last.here_ns - cost.store_forward_ns - sum.time_ns;  // the wait for the others
+    const double header_ns = std::max(last.arrival_ns, sum.time_ns);
+    sum.link_queue_ns += header_ns - sum.time_ns;  // the wait for the others
     sum.overhead_ns += at_node_ns;
-    sum.store_forward_ns += cost.store_forward_ns;
+    sum.store_forward_ns += last.here_ns - header_ns;
     sum.time_ns = ready;
     sum.most_gbs = rules.bw_gbs;
     wait_for_turn(router, *sum.hops[sum.node].out, sum, last.from, last.arrival_ns,
@@ -230,9 +231,13 @@ class HeaderLinks : public LinkMode {
     if (x.reduction) {
       std::vector<FabricTransaction*> all = x.reduction->branch(x, router);
       all.push_back(&x);
-      for (FabricTransaction* y : all)
-        wait_for_turn(router, *y->back[y->node - 1].in, *y, out.incoming(), arrival,
-                      call<&HeaderLinks::response_turn>(*this, *y));
+      for (FabricTransaction* y : all) {
+        FabricPort& next = *y->back[y->node - 1].in;
+        if (law_.in_turn(next.link, out.incoming()))
+          response_turn(*y);
+        else
+          wait_for_turn(router, next, *y, out.incoming(), arrival, call<&HeaderLinks::response_turn>(*this, *y));
+      }
       return false;
     }
     if (!law_.in_turn(in.link, out.incoming())) {

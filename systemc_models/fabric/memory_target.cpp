@@ -56,7 +56,7 @@ MemoryTarget::Taken MemoryTarget::take_request(const FabricTransaction& x, doubl
 }
 
 bool MemoryTarget::departs_in_turn(const FabricTransaction& x) const {
-  return early_ == Early::all || (early_ == Early::reads && !x.write && responses_waiting_ == 0);
+  return responses_waiting_ == 0 && (early_ == Early::all || (early_ == Early::reads && !x.write));
 }
 
 /// Time of a memory that its breakdown does not name is the memory's own, so that breakdowns sum.
