@@ -194,7 +194,6 @@ void RunGraph::retime(Moment last, const Machine* machines, size_t count, const 
   Times begin;
   begin.fill(moments_[0].ns);
   keep(0, begin);
-  for (size_t i = 0; i < count; ++i) found[i].other_order = false;
   auto turn = turns_.begin();
   for (Moment m = 0; m <= last; ++m) {
     if (m > 0) {
@@ -211,8 +210,10 @@ void RunGraph::retime(Moment last, const Machine* machines, size_t count, const 
     const auto first_turn = turn;
     for (; turn != turns_.end() && turn->at == m; ++turn) {
       const Times &first = comes[place[turn->first.from]], &second = comes[place[turn->second.from]];
-      for (size_t i = 0; i < count; ++i)
-        found[i].other_order |= first[i] + cost[turn->first.cost][i] > second[i] + cost[turn->second.cost][i] + kSameNs;
+      for (size_t i = 0; i < count; ++i) {
+        const double earlier = first[i] + cost[turn->first.cost][i] - second[i] - cost[turn->second.cost][i];
+        if (earlier > kSameNs) found[i].earlier_ns = std::max(found[i].earlier_ns, earlier);
+      }
     }
     for (auto t = first_turn; t != turn; ++t) forget(t->first.from, m), forget(t->second.from, m);
     if (m == 0) continue;

@@ -45,7 +45,7 @@ Behind end_of_run;
 double begin_ns;
 double *takes, *comes;  ///< by cost; by join, 0 is the begin
 double factors[kResources], blame[kResources];
-bool other_order;
+double earlier_ns;
 
 struct Reader {
   const uint8_t* at;
@@ -140,14 +140,17 @@ PAGE_CALLS("retime") double retime() {
     }
     comes[j] = latest;
   }
-  other_order = false;
-  for (uint32_t t = 0; t < turns; ++t) other_order |= at(turn_of[t].first) > at(turn_of[t].second) + kSameNs;
+  earlier_ns = 0;
+  for (uint32_t t = 0; t < turns; ++t) {
+    const double earlier = at(turn_of[t].first) - at(turn_of[t].second);
+    if (earlier > kSameNs && earlier > earlier_ns) earlier_ns = earlier;
+  }
   return at(end_of_run) - begin_ns;
 }
 
-/// Of the last retime(): whether the order at some server would change; the prediction keeps the order.
-PAGE_CALLS("other_order") int is_other_order() {
-  return other_order;
+/// Of the last retime(): RunGraph::Retimed::earlier_ns.
+PAGE_CALLS("earlier_ns") double most_earlier_ns() {
+  return earlier_ns;
 }
 
 /// Of the last retime(), by resource: its time on the critical path, ns.
