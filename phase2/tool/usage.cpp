@@ -65,7 +65,8 @@ void check_values(CLI::App& app) {
     if (o->get_items_expected_max() == 0) {
       o->check(CLI::Validator(  // a flag may only be true, false, or what its type names
           [type](const std::string& v) {
-            const bool legal = v == "true" || v == "false" || ("," + type + ",").find("," + v + ",") != std::string::npos;
+            const bool legal =
+                v == "true" || v == "false" || ("," + type + ",").find("," + v + ",") != std::string::npos;
             return legal ? "" : v + " not in {" + type + (type.empty() ? "" : ",") + "true,false}";
           },
           ""));

@@ -212,7 +212,7 @@ void RunGraph::retime(Moment last, const Machine* machines, size_t count, const 
       const Times &first = comes[place[turn->first.from]], &second = comes[place[turn->second.from]];
       for (size_t i = 0; i < count; ++i) {
         const double earlier = first[i] + cost[turn->first.cost][i] - second[i] - cost[turn->second.cost][i];
-        if (earlier > kSameNs) found[i].earlier_ns = std::max(found[i].earlier_ns, earlier);
+        if (earlier > kSameNs) found[i].earlier_ns += earlier;
       }
     }
     for (auto t = first_turn; t != turn; ++t) forget(t->first.from, m), forget(t->second.from, m);

@@ -48,8 +48,10 @@ class RunGraph {
  public:
   /// Smaller than the exactness of single operations (timing rules), larger than rounding errors of doubles. ns.
   static constexpr double kSameNs = 1e-5;
-  /// Share of the run's time: orders that change by less do not matter.
-  static constexpr double kDoubt = 0.005;
+  /// Share of the run's time: smaller doubts are not reported.
+  static constexpr double kDoubt = 0.01;
+  /// Of Retimed::earlier_ns: measured errors are at most 0.19 of it (docs/notes/insight.md).
+  static constexpr double kOfEarlier = 0.25;
   /// Tolerance for two times that should be equal. ns.
   static constexpr double kNothingNs = 1e-9;
 
@@ -118,11 +120,11 @@ class RunGraph {
   };
   struct Retimed {
     double ns = 0;
-    /// The longest time by which an item would reach a server before one that the run served first. 0: the order is
-    /// the run's.
+    /// Sum of the times by which items would reach a server before one that the run served first. 0: the order is the
+    /// run's.
     double earlier_ns = 0;
-    /// How far the prediction may be off.
-    double doubt_ns() const { return earlier_ns > kDoubt * ns ? earlier_ns : 0; }
+    /// How far the prediction may be off; 0: hardly.
+    double doubt_ns() const { return kOfEarlier * earlier_ns > kDoubt * ns ? kOfEarlier * earlier_ns : 0; }
   };
   /// A part of the run, from one event to another, that counts `more` times again.
   struct Repeated {

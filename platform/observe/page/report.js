@@ -245,9 +245,9 @@
       numbers(calls.factors()).set(names.map(n => 1 / (faster[n] || 1)));
       let ns = calls.retime();
       if (Math.abs(ns - END) < 1e-6) ns = END;  // rounding error of doubles
-      const of = numbers(calls.blame());
-      const earlier = calls.earlier_ns(), doubt = earlier > D.least_doubt * ns ? earlier : 0;
-      return {ns, doubt, blame: Object.fromEntries(names.map((n, i) => [n, of[i]]))};
+      const parts = numbers(calls.blame());
+      const all = D.of_earlier * calls.earlier_ns(), doubt = all > D.least_doubt * ns ? all : 0;
+      return {ns, doubt, blame: Object.fromEntries(names.map((n, i) => [n, parts[i]]))};
     };
   }
 

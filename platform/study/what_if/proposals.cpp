@@ -37,9 +37,9 @@ constexpr const char* kNone = "not predicted";
 struct Prediction {
   double ns = 0;
   const char* doubt = "";  ///< why it may be off; empty: it is exact
-  std::string reason;    ///< equal for all changes with the same effect
-  bool unbound = false;  ///< a changed order may save more, so the change is worth a try whatever its prediction
-  bool guess = false;    ///< based only on the attribute's declaration
+  std::string reason;      ///< equal for all changes with the same effect
+  bool unbound = false;    ///< a changed order may save more, so the change is worth a try whatever its prediction
+  bool guess = false;      ///< based only on the attribute's declaration
 };
 
 class Predictions {
@@ -340,7 +340,8 @@ class Trials {
     simulate(std::move(next));
   }
 
-  /// Changes without a prediction, up to `most` runs in all: free ones first, then those of blocks on the critical path.
+  /// Changes without a prediction, up to `most` runs in all: free ones first, then those of blocks on the critical
+  /// path.
   void others(size_t most) {
     std::vector<const SingleChange*> rest;
     for (const SingleChange& c : changes_) {
@@ -380,7 +381,7 @@ class Trials {
         // Each repetition is predicted to save half of the rest.
         const double left = 2 * t.first_ns - found_.sim_ns;
         const double ns = (t.remedy.predicted_ns + std::max(0.0, left)) / 2;
-        next.push_back({change, {change.words(), change.cost, ns, kRest, {}, {}}, t.first_ns});
+        next.push_back({change, {change.words(), change.cost, ns, kRest, {}, {}}, t.first_ns, true});
       }
       run(next);
       std::vector<size_t> still;
@@ -415,6 +416,7 @@ class Trials {
     SingleChange change;
     Insight::Remedy remedy;
     double first_ns = remedy.predicted_ns;  ///< prediction for a single application
+    bool repeated = false;
   };
   double saved(const Trial& t) const { return 1 - t.remedy.ns.value_or(found_.sim_ns) / found_.sim_ns; }
   void run(std::vector<Trial>& next) {
@@ -433,7 +435,7 @@ class Trials {
   void order() {
     order_remedies(
         trials_, found_.sim_ns, [&](const Trial& t) { return t.remedy.ns.value_or(found_.sim_ns); },
-        [](const Trial& t) { return t.remedy.cost; });
+        [](const Trial& t) { return std::pair(t.remedy.cost, t.repeated); });
   }
 
   const std::vector<SingleChange>& changes_;
