@@ -363,12 +363,14 @@ class Trials {
     simulate(std::move(next));
   }
 
-  /// Applies the best factor changes repeatedly, until a step gains little, up to `most` runs in all.
+  /// Applies the best factor changes repeatedly, until a step gains little, up to `most` runs in all. A change that
+  /// makes some nodes like the others stays first unless the repeated ones save far more.
   void repeat(size_t most) {
     constexpr size_t kBest = 3, kMost = 12;
-    constexpr double kWorth = 0.01;
+    constexpr double kWorth = 0.01, kFarMore = 1.3;
     order();
     if (trials_.empty() || saved(trials_.front()) < kWorth) return;
+    const Trial first = trials_.front();
     std::vector<size_t> on;
     for (size_t i = 0; i < trials_.size() && on.size() < kBest; ++i) {
       if (saved(trials_[i]) > saved(trials_.front()) / 2 && trials_[i].change.repeats()) on.push_back(i);
@@ -394,6 +396,10 @@ class Trials {
       on = std::move(still);
     }
     order();
+    if (first.change.unlike.empty() || saved(trials_.front()) >= kFarMore * saved(first)) return;
+    const auto same = [&](const Trial& t) { return t.remedy.change == first.remedy.change; };
+    const auto it = std::find_if(trials_.begin(), trials_.end(), same);
+    std::rotate(trials_.begin(), it, it + 1);
   }
 
   double best() const {
