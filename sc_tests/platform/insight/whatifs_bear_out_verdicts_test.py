@@ -92,8 +92,6 @@ class Verdicts(cli_support.Cli):
         self.assertGreaterEqual(right, 0.9 * RUNS)
         self.assertLessEqual(declined, 0.2 * (declined + predicted / 2))
         self.assertLessEqual(len(errors), 0.05 * predicted)
-        # At most 2 of 10 predictions that hold are marked.
-        self.assertLessEqual(needless, 0.2 * (predicted - len(errors)))
         # If no order changes, the prediction holds.
         self.assertEqual([e for e in errors if not e[-1]], [])
 
