@@ -189,6 +189,10 @@ std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, const Span& run, d
   return retimed(graph, run, sim_ns, machines);
 }
 
+double doubt_ns(const Insight& r, const RunGraph::Retimed& t) {
+  return t.overtakes.doubt_ns(t.ns, r.sim_ns, r.by_resource[static_cast<size_t>(Resource::buffers)]);
+}
+
 void set_predicted(Insight& r, const RunGraph& graph, const Span& end,
                    const std::vector<std::vector<std::pair<Resource, double>>>& asked) {
   std::vector<RunGraph::Machine> machines(asked.size());
@@ -196,7 +200,7 @@ void set_predicted(Insight& r, const RunGraph& graph, const Span& end,
     for (const auto& [part, factor] : asked[i]) machines[i].factors[static_cast<size_t>(part)] = 1 / factor;
   }
   const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
-  for (size_t i = 0; i < asked.size(); ++i) r.predicted.push_back({asked[i], times[i].ns, times[i].doubt_ns()});
+  for (size_t i = 0; i < asked.size(); ++i) r.predicted.push_back({asked[i], times[i].ns, doubt_ns(r, times[i])});
 }
 
 /// Resources that a different machine cannot make faster.
@@ -243,22 +247,19 @@ void set_bounds(Insight& r, const RunGraph& graph, const Span& end, bool slower_
     }
   }
   const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
-  // The wait for room in a buffer depends on the rates.
-  const double waits = r.by_resource[static_cast<size_t>(Resource::buffers)];
-  const double by_rates = waits > kTold * r.sim_ns ? waits : 0;
   for (size_t m = 0; m < machines.size(); ++m) {
     if (m >= without && m < slower) {
-      r.unlimited.push_back({machines[m].without, times[m].ns, times[m].doubt_ns() > 0});
+      r.unlimited.push_back({machines[m].without, times[m].ns, times[m].overtakes.any()});
       continue;
     }
     const auto x = static_cast<size_t>(machines[m].classes.front());
     if (m < pairs) {
       r.faster_ns[x] = times[m].ns;
-      r.faster_doubt_ns[x] = std::max(times[m].doubt_ns(), by_rates);
+      r.faster_doubt_ns[x] = doubt_ns(r, times[m]);
     }
     if (m >= slower) {
       r.slower_ns[x] = times[m].ns;
-      r.slower_doubt_ns[x] = std::max(times[m].doubt_ns(), by_rates);
+      r.slower_doubt_ns[x] = doubt_ns(r, times[m]);
     }
   }
   std::vector<Resource> by_saving = by_blame;

@@ -83,7 +83,7 @@ struct Insight {
   Resource next = Resource::other;  ///< among the others, the class that would save most
   /// Predicted time of the run if only this class were twice as fast, or half as fast (the latter only on request).
   std::array<double, kResources> faster_ns{}, slower_ns{};
-  /// Where a server would be reached in another order: how far the prediction may be off, as above. 0: not marked.
+  /// How far these may be off (doubt.h); 0: they hold.
   std::array<double, kResources> faster_doubt_ns{}, slower_doubt_ns{};
   /// Share of the run's time saved at twice the speed.
   double saved(Resource r) const { return sim_ns > 0 ? 1 - faster_ns[static_cast<size_t>(r)] / sim_ns : 0; }

@@ -173,7 +173,7 @@ void write_insight_text(std::ostream& out, const Insight& r) {
     };
     print_to(out, "{}{}: {:.3f} ns, saves {:.1f} %{}\n",
              &p == r.predicted.data() ? "  predict      " : "               ", to_string(p.faster), p.ns, saves(p.ns),
-             p.doubt_ns > 0 ? fmt::format(" ({:.1f} to {:.1f}: an order changes)", saves(p.ns + p.doubt_ns),
+             p.doubt_ns > 0 ? fmt::format(" ({:.1f} to {:.1f}: an order or wait may change)", saves(p.ns + p.doubt_ns),
                                           saves(p.ns - p.doubt_ns))
                             : "");
   }

@@ -11,7 +11,6 @@
 #include "kernbench/phase2/text/varint.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/insight.h"
-#include "kernbench/platform/insight/run_graph.h"
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/run/host_phases.h"
 #include "kernbench/platform/run/record/html_page.h"
@@ -175,8 +174,7 @@ std::string HtmlReport::data(const RunReport& r) const {
     for (const insight::ScaledPart& p : insight::scaled_parts()) {
       if (insight::resource_of(p.name)) scaled.push_back(p.name);
     }
-    f("scaled_parts", scaled)("causes", base64(causes_))("most_causes", kMostCauses);
-    f("of_earlier", insight::RunGraph::kOfEarlier)("least_doubt", insight::RunGraph::kDoubt)("engines", r.engines);
+    f("scaled_parts", scaled)("causes", base64(causes_))("most_causes", kMostCauses)("engines", r.engines);
     f.list("pes", system.pes, [&](const topology::Pe& pe) { f("", pe.id); });
     describe_system(f, system);
     f("plans", topology::plans_of(system));

@@ -245,9 +245,8 @@
       numbers(calls.factors()).set(names.map(n => 1 / (faster[n] || 1)));
       let ns = calls.retime();
       if (Math.abs(ns - END) < 1e-6) ns = END;  // rounding error of doubles
-      const parts = numbers(calls.blame());
-      const all = D.of_earlier * calls.earlier_ns(), doubt = all > D.least_doubt * ns ? all : 0;
-      return {ns, doubt, blame: Object.fromEntries(names.map((n, i) => [n, parts[i]]))};
+      const of = numbers(calls.blame()), doubt = calls.doubt(ns, END, I.blame_ns.buffers);
+      return {ns, doubt, blame: Object.fromEntries(names.map((n, i) => [n, of[i]]))};
     };
   }
 
@@ -337,7 +336,7 @@
       show();
     });
     note.textContent =
-        'Predicted from what each moment of the run waited for, as --predict does; ±: a server would be reached in another order, so it may be off by this.';
+        'Predicted from what each moment of the run waited for, as --predict does; ±: an order at a server or waits for room in buffers change, so it may be off by this.';
     $('what-if-controls').hidden = false;
     show();
   }

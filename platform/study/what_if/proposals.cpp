@@ -28,7 +28,7 @@ using Of = SingleChange::Of;
 constexpr double kWorthATry = 0.02;  // of the run's time
 
 // Why a prediction may be off.
-constexpr const char* kOrder = "an order changes";
+constexpr const char* kOrder = "an order or wait may change";
 constexpr const char* kLimit = "without the limit";
 constexpr const char* kShare = "from shares of the path";
 constexpr const char* kRest = "half of the rest";

@@ -61,7 +61,8 @@ void write_what_if_text(std::ostream& out, const WhatIf& w) {
   t.write_below(out);
   const auto other_order = [](const WhatIf::Row& r) { return r.faster_doubt_ns > 0 || r.slower_doubt_ns > 0; };
   if (std::any_of(w.rows.begin(), w.rows.end(), other_order))
-    out << "+/- messages would reach a server in another order; the prediction keeps the order of the run\n";
+    out << "+/- the order at a server, or waits for room in buffers, may change; the prediction keeps those of the "
+           "run\n";
   if (!without.empty()) out << "no effect: " << without << "\n";
   for (const WhatIf::Row& r : w.rows) {
     if (!r.fault.empty()) out << r.part << ": " << r.fault << "\n";
