@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An output-stationary systolic array: N x N multiply-accumulate cells, i8 x i8 -> i32. Operands come in at the left and at
 // the top, row i and column i one cycle later than the one before, and go on by one cell a cycle. A pass takes K + 2N - 2
 // cycles to multiply and N cycles to shift the results out, one row a cycle.

@@ -17,25 +17,25 @@ struct HelpGroup {
 const std::array<HelpGroup, 4> kCommandGroups = {{
     {"Simulate", {"run", "model", "probe", "traffic", "pipeline", "collectives"}},
     {"Many runs", {"sweep", "serve", "tune", "whatif"}},
-    {"What a run left", {"replay", "diff", "report", "web"}},
-    {"What there is", {"list", "topology", "man", "completion"}},
+    {"Results of a run", {"replay", "diff", "report", "web"}},
+    {"Information", {"list", "topology", "man", "completion"}},
 }};
 
 /// Options outside of the tables (platform/run/spec/run_spec.h). "tune weights": a command that uses a name
 /// differently.
 const std::array<HelpGroup, 8> kOptionGroups = {{
-    {"What runs", {"seed"}},
-    {"On what machine", {"topology", "plugin"}},
+    {"Work", {"seed"}},
+    {"Machine", {"topology", "plugin"}},
     {"Points", {"over", "plan", "where", "part", "remedies", "whatif predict", "budget"}},
     {"Processes and shards", {"stdio", "jobs", "timeout", "retries", "shard", "emit", "tasks"}},
     {"Stores", {"store", "resume", "stored"}},
-    {"Results and their checks",
+    {"Results and checks",
      {"verify", "debug-verify", "expected", "dump", "corrupt", "corrupt-op", "until", "allow-cut-off", "partial", "isa",
       "threads", "fail-over"}},
-    {"What is shown",
+    {"Output",
      {"report", "format", "metric", "list-metrics", "sort", "pareto", "sqlite", "svg", "view", "id", "into", "output",
       "tune weights"}},
-    {"What is recorded", {"oplog", "memory"}},
+    {"Recordings", {"oplog", "memory"}},
 }};
 
 /// The group's title, or null.

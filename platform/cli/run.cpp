@@ -30,7 +30,7 @@ constexpr const char* kChecksHelp =
     "    size        more bytes never take less time (--sweep)\n"
     "    peak        PEs never exceed the bandwidth of memories and links (--saturate)\n"
     "  expectations of a plausible machine; exit status 1 if one fails and --check is given:\n"
-    "    distance    a HBM slice that is farther away in mm and hops never answers earlier\n"
+    "    distance    an HBM slice that is farther away in mm and hops never answers earlier\n"
     "    best-worst  the fastest slice is faster than the slowest, if distances differ\n"
     "    fairness    PEs that read one slice get shares within 5 % of the mean, where equal shares leave a fifth\n"
     "                of every link before the memory to spare (--saturate with --links flit)";

@@ -9,6 +9,7 @@
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 
 namespace kernbench::elaborate {
 
@@ -16,7 +17,8 @@ ForeignNode::ForeignNode(sc_core::sc_module_name name, const ComponentConfig& co
     : Component(name, config, checked(parameters)),
       end_resp_(end_resp_named(parameters.end_resp)),
       cycle_(parameters.clock_ghz > 0 ? sc_core::sc_time(1 / parameters.clock_ghz, sc_core::SC_NS)
-                                      : sc_core::SC_ZERO_TIME) {}
+                                      : sc_core::SC_ZERO_TIME),
+      multicasts_(parameters.multicast) {}
 
 ImplSpec ForeignNode::spec() {
   return spec_of<Parameters>("builtin.foreign", "foreign", "placeholder for a block that an sc_main binds")
@@ -28,14 +30,28 @@ void ForeignNode::add_way(PeBlock& from, PeBlock& to, bool comes, bool goes) {
   ways_.push_back({&from, &to, comes, goes});
 }
 
+namespace {
+
+std::string next_of(const FabricTransaction& x, uint32_t node) {
+  return node > 0 && node <= x.hop_count ? x.hops[node - 1].in->node().owner().id() : std::string();
+}
+
+}  // namespace
+
 std::string heads_for(const tlm::tlm_generic_payload& p) {
-  const FabricNode* next = nullptr;
-  if (const auto* x = p.get_extension<FabricTransaction>()) {
-    if (x->node > 0 && x->node <= x->hop_count) next = &x->hops[x->node - 1].in->node();
-  } else if (const auto* m = dynamic_cast<const ControlMessage*>(p.get_extension<SocketMessage>())) {
-    next = &m->next();
-  }
-  return next ? next->owner().id() : std::string();
+  if (const auto* x = p.get_extension<FabricTransaction>()) return next_of(*x, x->node);
+  const auto* m = dynamic_cast<const ControlMessage*>(p.get_extension<SocketMessage>());
+  return m ? m->next().owner().id() : std::string();
+}
+
+std::string heads_for(const tlm::tlm_generic_payload& p, uint64_t destination) {
+  std::string next;
+  const auto* x = p.get_extension<FabricTransaction>();
+  if (!x || !x->multicast) return next;
+  x->multicast->for_each([&](const FabricTransaction& m) {
+    if (m.address == destination) next = next_of(m, x->node);
+  });
+  return next;
 }
 
 void ForeignNode::no_neighbour(const std::string& id, const char* what) const {
@@ -48,7 +64,7 @@ void ForeignNode::bound_twice(const std::string& what) const {
 
 void ForeignNode::add_neighbour(FabricPort& port, bool sends, bool takes) {
   port.foreign_neighbour().set_name(id());
-  port.foreign_neighbour().set_block(end_resp_, cycle_);
+  port.foreign_neighbour().set_block(end_resp_, cycle_, multicasts_);
   neighbours_.push_back({&port, sends, takes});
 }
 

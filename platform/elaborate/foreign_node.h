@@ -21,6 +21,7 @@ namespace kernbench::elaborate {
 struct ForeignParameters : BlockParameters {
   std::string end_resp = "updated";
   double clock_ghz = 0;
+  bool multicast = false;
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
@@ -28,6 +29,8 @@ struct ForeignParameters : BlockParameters {
     list.add(&ForeignParameters::clock_ghz, "clock_ghz", "GHz",
              "clock of the block: delays that it annotates are rounded up to its cycles; 0: as they are")
         .min(0);
+    list.add(&ForeignParameters::multicast, "multicast", "true, false",
+             "the block forks multicasts: it knows MulticastExtension");
   }
 };
 
@@ -96,6 +99,7 @@ class ForeignNode : public Component {
 
   EndResp end_resp_;
   sc_core::sc_time cycle_;
+  const bool multicasts_;
   ForeignSockets sockets_;
   std::vector<Neighbour> neighbours_;
   std::vector<Way> ways_;

@@ -2,6 +2,7 @@
 // Routing information for a model of a complete NoC in place of a foreign node with several neighbours.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <tlm>
 
@@ -13,5 +14,7 @@ namespace kernbench::elaborate {
 /// ForeignNode::bind(). Accesses may also be routed by address; messages between PEs and launches have no address for
 /// that. Empty: the payload belongs to the model.
 std::string heads_for(const tlm::tlm_generic_payload&);
+/// The same for one destination of a multicast, an address in its MulticastExtension.
+std::string heads_for(const tlm::tlm_generic_payload&, uint64_t destination);
 
 }  // namespace kernbench::elaborate

@@ -1,39 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two kernbench binaries on the same list of commands: does the new one give what the reference gives? Or one binary
-against the answers that are kept of a reference.
+"""Compares two kernbench binaries on the same list of commands, or one binary with recorded answers.
 
 scripts/compare REFERENCE_BIN [NEW_BIN] [--only PATTERN] [--random N] [--seed S] [--jobs J] [--list] ...
 scripts/compare --answers [BIN] [--only PATTERN] ...
 scripts/compare --renew NAME [REFERENCE_BIN] BIN
 
-Both get the same input files and run in folders of their own. Compared are, of every command:
-  - the exit status, stdout and stderr, byte for byte (traffic, pipeline, probe, topology, list, run, replay, sweep,
-    wrong usage and wrong input);
+Both binaries get the same input files and run in folders of their own. Compared for every command:
+  - exit status, stdout and stderr, byte for byte (traffic, pipeline, probe, topology, list, run, replay, sweep, wrong
+    usage and wrong input);
   - op logs: .jsonl record by record, as text and in order; .sqlite by the rows of its view `ops`;
-  - VCD: the signals with their widths, and each signal's changes (time, value); neither codes nor the text's order;
+  - VCD: the signals with their widths, and each signal's changes (time, value), but not codes and order of the text;
   - traces (Chrome JSON): each track's events in order, and the names of processes and tracks;
   - report pages: their data;
-  - which files there are, and every other file (GTKWave's) byte for byte.
-Exempt are
-  - of `run`: wall_s, events, how many moments --explain keeps, the text's line "wall ...", and computed values:
-    max_abs_err, max_rel_err, elements that a failed verification shows ("passed" is compared); of `replay`: its seconds
-    and instruction set;
-  - of `traffic`, `pipeline`, `probe` and `collectives` in JSON: which run they are of, and that tables are in an object;
-  - of report pages: the same, their looks, and the configuration;
+  - the set of files, and every other file (GTKWave's) byte for byte.
+Not compared:
+  - of `run`: wall_s, events, the number of events of the causal graph, the line "wall ..." of the text, and computed
+    values: max_abs_err, max_rel_err, elements that a failed verification shows ("passed" is compared); of `replay`: its
+    seconds and instruction set;
+  - of `traffic`, `pipeline`, `probe` and `collectives` in JSON: the object `run`, and the object around their tables;
+  - of report pages: the same, their layout, and the configuration;
   - of op logs: log_header, log_check, log_end; in SQLite the table `header`;
   - .npy (outputs) and .kbmem (memory): computed values, and checksums of the log's header;
-  - the folder of each binary's own topologies in `list topologies`; builtin.foreign in `list components`; the line of `topology` on figures that edges inside
-    a PE do not use.
-One line a case that differs: where, the reference's value -> the new one. Exit status: 0 none differs, 1 some do,
-2 wrong usage. --selftest shows that every kind of difference is found, and that what is exempt is not taken for one.
+  - the folder of each binary's own topologies in `list topologies`; builtin.foreign in `list components`; the line of
+    `topology` on unused figures of edges inside a PE.
+Output: one line for each case that differs: place, reference value -> new value. Exit status: 0 no difference, 1 some
+differences, 2 wrong usage. --selftest proves that every kind of difference is found, and that exempt parts are ignored.
 
---answers holds a binary to answers.json: of every case whose name begins with "recorded/", the exit status and a digest
-of each output, in a form without what is exempt, folders, and lines of sources. A case that has another answer is named
-with the outputs that differ; to see what, give both binaries, and --only with its name. Where that is as it shall be,
---renew NAME (a shell pattern for the whole name) keeps what BIN gives instead, says which outputs are others, and, with a
-reference, what the first difference is. Cases with blocks from plug-ins need the build folder around the binary, in which
-their sources are compiled.
+--answers compares a binary with answers.json. For every case whose name begins with "recorded/", that file has the exit
+status and a digest of each output, without exempt parts, folders, and lines of sources. A case with another answer is
+named with the outputs that differ. To see the difference, give both binaries, and --only with the case's name. If the new
+answer is right, --renew NAME (a shell pattern for the whole name) records the answer of BIN, lists the changed outputs
+and, with a reference, shows the first difference. Cases with blocks from plug-ins need the build folder of the binary, in
+which their sources are compiled.
 """
 import argparse
 import fnmatch
@@ -260,24 +259,24 @@ def whole(least):
 def arguments():
     parser = Parser(prog="scripts/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binaries", metavar="BIN", nargs="*",
-                        help="the kernbench whose results are right, and the one to compare, which alone can be held to "
-                             "answers; the latter is build/release/bin/kernbench where not given")
+                        help="the reference binary and the binary to compare; with --answers only the latter; its default: "
+                             "build/release/bin/kernbench")
     kept = parser.add_mutually_exclusive_group()
-    kept.add_argument("--answers", action="store_true", help="hold one binary to the answers that are kept")
+    kept.add_argument("--answers", action="store_true", help="compare one binary with the recorded answers")
     kept.add_argument("--renew", metavar="NAME", action="append",
-                      help="keep the answers of these cases anew (a shell pattern for the whole name; repeatable)")
+                      help="record the answers of these cases again (a shell pattern for the whole name; repeatable)")
     parser.add_argument("--only", metavar="PATTERN", action="append",
-                        help="only cases with this shell pattern in their name (repeatable: any of them)")
-    parser.add_argument("--random", metavar="N", type=whole(0), default=200, help="random cases (200)")
-    parser.add_argument("--seed", metavar="S", type=whole(0), default=1, help="of the first random case (1)")
-    parser.add_argument("--jobs", metavar="J", type=whole(1), default=os.cpu_count() or 1, help="cases at a time")
+                        help="only cases whose name contains this shell pattern (repeatable)")
+    parser.add_argument("--random", metavar="N", type=whole(0), default=200, help="number of random cases (200)")
+    parser.add_argument("--seed", metavar="S", type=whole(0), default=1, help="seed of the first random case (1)")
+    parser.add_argument("--jobs", metavar="J", type=whole(1), default=os.cpu_count() or 1, help="parallel cases")
     parser.add_argument("--list", action="store_true", help="only name the cases")
-    parser.add_argument("--selftest", action="store_true", help="the reference against itself with outputs changed")
+    parser.add_argument("--selftest", action="store_true", help="compare the reference with changed outputs of its own")
     parser.add_argument("--ignore-source-lines", action="store_true",
                         help="do not compare the line numbers of kernels' sources in logs and messages")
-    parser.add_argument("--numbers", action="store_true", help="only the numbers of texts; words may differ")
-    parser.add_argument("--keep", metavar="FOLDER", help="leave inputs and outputs of the cases here; must not exist")
-    parser.add_argument("-v", "--verbose", action="store_true", help="every case, with its seconds")
+    parser.add_argument("--numbers", action="store_true", help="compare only the numbers in texts; words may differ")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep inputs and outputs of the cases in this new folder")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print every case, with its seconds")
     return parser, parser.parse_args()
 
 

@@ -15,7 +15,7 @@ SOURCE = os.environ["KERNBENCH_SOURCE"]
 CMAKE = os.environ["KERNBENCH_CMAKE"]
 COMPILER = os.environ["KERNBENCH_CXX"]
 # Examples with further dependencies: their configuration reports missing ones.
-OPTIONAL = {"cci_parameters", "optuna", "riscv_host", "verilog_gemm"}
+OPTIONAL = {"axi_pins", "cci_parameters", "optuna", "riscv_host", "verilog_gemm"}
 
 
 def run(*command, cwd=None, env=None, check=True):

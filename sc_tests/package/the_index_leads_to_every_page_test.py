@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does docs/index.md link every page of docs, does README link the index, and is each link and each test that pages
-name there?"""
+"""Does docs/index.md link every page of docs, with a row for each command, does README link the index, and is each link
+and each test that pages name there?"""
 import os
 import pathlib
 import re
+import subprocess
 import unittest
 
 import cli_support
@@ -25,6 +26,13 @@ class Index(unittest.TestCase):
     def test_every_page_is_linked(self):
         self.assertEqual(set(DOCS.rglob("*.md")) - {DOCS / "index.md"} - links(DOCS / "index.md"), set())
         self.assertIn(DOCS / "index.md", links(SOURCE / "README.md"))
+
+    def test_every_command_has_a_page(self):
+        rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+): .* \| \[", (DOCS / "index.md").read_text(encoding="utf-8"), re.M)
+        shown = subprocess.run([cli_support.KERNBENCH, "--help"], check=True, capture_output=True, text=True).stdout
+        commands = re.findall(r"^  ([a-z]+)  ", shown, re.M)
+        self.assertIn("run", commands)
+        self.assertEqual(sorted(re.findall(r"\w+", " ".join(rows))), sorted(commands))
 
     def test_every_link_leads_somewhere(self):
         for page in [*DOCS.rglob("*.md"), SOURCE / "README.md", SOURCE / "CONTRIBUTING.md"]:

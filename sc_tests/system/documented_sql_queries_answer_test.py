@@ -96,7 +96,7 @@ class DocumentedSqlQueries(cli_support.Cli):
         self.assertGreater(sum(want.values()), 0)
 
     def test_source_lines(self):
-        for line, ops, ns in self.rows("what a source line"):
+        for line, ops, ns in self.rows("the time of each source line"):
             self.assertRegex(line, r"gemm\.cpp:\d+$")
             self.assertGreater(ops, 0)
             self.assertGreater(ns, 0)

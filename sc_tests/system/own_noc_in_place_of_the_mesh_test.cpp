@@ -12,17 +12,20 @@
 #include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/protocol/multicast_extension.h"
 #include "system_support.h"
+#include "tlm_support.h"
 
 namespace kernbench::testing {
 namespace {
 
-/// AT: from any neighbour to any other, all concurrently, by the platform's routes.
+/// AT: from any neighbour to any other, all concurrently, by the platform's routes. A multicast goes on as own
+/// payloads, one for each neighbour with destinations behind it.
 class OwnNoc : public sc_core::sc_module {
  public:
   tlm_utils::multi_passthrough_target_socket<OwnNoc, 512> in{"in"};
   tlm_utils::multi_passthrough_initiator_socket<OwnNoc, 512> out{"out"};
-  size_t requests = 0;
+  size_t requests = 0, forks = 0;
   OwnNoc(sc_core::sc_module_name name, double delay_ns) : sc_module(name), delay_(delay_ns, sc_core::SC_NS) {
     in.register_nb_transport_fw(this, &OwnNoc::forward);
     in.register_transport_dbg(this, &OwnNoc::debug);
@@ -42,15 +45,59 @@ class OwnNoc : public sc_core::sc_module {
   struct Way {
     int from, to;
   };
+  struct Branch {
+    tlm::tlm_generic_payload* whole;
+    MulticastExtension destinations;
+  };
   tlm::tlm_sync_enum forward(int i, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) {
     if (phase == tlm::BEGIN_REQ) {
       ++requests;
+      const auto* e = p.get_extension<MulticastExtension>();
+      if (e && e->destinations.size() > 1) return fork(i, p, *e, phase, t);
       ways_[&p] = {i, to_.at(heads_for(p))};
       t += delay_;
     }
     return out[ways_.at(&p).to]->nb_transport_fw(p, phase, t);
   }
+  tlm::tlm_sync_enum fork(int i, tlm::tlm_generic_payload& p, const MulticastExtension& e, tlm::tlm_phase& phase,
+                          const sc_core::sc_time& t) {
+    ++forks;
+    std::map<std::string, MulticastExtension> parts;
+    for (const uint64_t d : e.destinations) parts[heads_for(p, d)].destinations.push_back(d);
+    forked_[&p] = {i, parts.size()};
+    for (auto& [id, part] : parts) {
+      tlm::tlm_generic_payload& q = *pool_.take();
+      q.set_command(p.get_command());
+      q.set_address(part.destinations.front());
+      q.set_data_ptr(p.get_data_ptr());
+      q.set_data_length(p.get_data_length());
+      q.set_streaming_width(p.get_data_length());
+      q.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+      Branch& b = branches_[&q] = {&p, part};
+      q.set_extension(&b.destinations);
+      tlm::tlm_phase begin = tlm::BEGIN_REQ;
+      sc_core::sc_time delay = t + delay_;
+      EXPECT_NE(out[to_.at(id)]->nb_transport_fw(q, begin, delay), tlm::TLM_COMPLETED);
+    }
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+  tlm::tlm_sync_enum branch_back(tlm::tlm_generic_payload& q, const tlm::tlm_phase& phase, sc_core::sc_time& t) {
+    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    EXPECT_EQ(q.get_response_status(), tlm::TLM_OK_RESPONSE);
+    auto branch = branches_.extract(&q);
+    q.clear_extension(&branch.mapped().destinations);
+    q.release();
+    tlm::tlm_generic_payload& whole = *branch.mapped().whole;
+    auto& [from, left] = forked_.at(&whole);
+    if (--left > 0) return tlm::TLM_COMPLETED;
+    whole.set_response_status(tlm::TLM_OK_RESPONSE);
+    tlm::tlm_phase response = tlm::BEGIN_RESP;
+    in[from]->nb_transport_bw(whole, response, t);
+    return tlm::TLM_COMPLETED;
+  }
   tlm::tlm_sync_enum backward(int, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) {
+    if (branches_.count(&p)) return branch_back(p, phase, t);
     return in[ways_.at(&p).from]->nb_transport_bw(p, phase, t);
   }
   unsigned debug(int, tlm::tlm_generic_payload& p) { return out[to_.begin()->second]->transport_dbg(p); }
@@ -58,6 +105,9 @@ class OwnNoc : public sc_core::sc_module {
   const sc_core::sc_time delay_;
   std::map<std::string, int> to_;
   std::map<const tlm::tlm_generic_payload*, Way> ways_;
+  PayloadPool pool_;
+  std::map<const tlm::tlm_generic_payload*, Branch> branches_;
+  std::map<const tlm::tlm_generic_payload*, std::pair<int, size_t>> forked_;
 };
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
@@ -83,6 +133,8 @@ struct NocRun {
   bool finite;
   const char* kernel;
   std::vector<std::pair<std::string, std::string>> params;
+  bool forks = false;  ///< the NoC's attribute `multicast`
+  topology::Materialize materialize = topology::Materialize::none;
 };
 
 /// The end of a run in ns, or a fault. `delay_ns`: of each user-defined NoC; none: the built-in block.
@@ -91,6 +143,8 @@ std::string end_of(const NocRun& r, std::optional<double> delay_ns) {
   o.links = r.links;
   o.response = r.response;
   if (r.finite) o.settings = {{"*.buffer_flits", 4}, {"*.vcs", 2}};
+  if (r.forks && delay_ns) o.settings.emplace_back("*.noc.multicast", true);
+  o.materialize = r.materialize;
   const topology::Graph g = topology::compile_text(machine(delay_ns ? "{type: foreign}" : "{type: single}"), "own.yaml",
                                                    component_catalog(), o);
   Platform platform("system", g);
@@ -112,6 +166,7 @@ std::string end_of(const NocRun& r, std::optional<double> delay_ns) {
   const RunReport report = run_kernel(platform, std::move(options));
   if (!report.passed) return "not verified";
   for (const auto& noc : nocs) {
+    if (r.forks && noc->forks == 0) return std::string(noc->name()) + ": no multicast has come";
     if (noc->requests == 0) return std::string(noc->name()) + ": nothing has passed";
   }
   return std::to_string(report.end_ns);
@@ -137,6 +192,31 @@ TEST(OwnNoc, takes_the_place_of_a_mesh) {
       EXPECT_NEAR(std::stod(none), std::stod(ours), 1e-3) << r.kernel;
     }
     EXPECT_GT(std::stod(late), std::stod(none)) << r.kernel;
+  }
+}
+
+TEST(OwnNoc, forks_multicasts_by_own_payloads) {
+  using topology::Links;
+  const std::vector<std::pair<std::string, std::string>> pending = {{"pending", "true"}};
+  for (const auto links : {Links::ideal, Links::cut_through, Links::flit}) {
+    NocRun r = {links, topology::Response::routed, false, "spread", {}};
+    EXPECT_NE(in_child([&] { return end_of(r, 0.0); }).find(".noc; expected its attribute multicast: true"),
+              std::string::npos);
+    r.forks = true;
+    const std::string ours = in_child([&] { return end_of(r, std::nullopt); });
+    const std::string none = in_child([&] { return end_of(r, 0.0); });
+    ASSERT_EQ(none.find_first_not_of("0123456789."), std::string::npos) << none;
+    // Own payloads enter at the neighbours, so the link behind the block costs nothing, and adds no queue.
+    EXPECT_LE(std::stod(none), std::stod(ours) + 1e-3);
+    EXPECT_GE(std::stod(none), std::stod(ours) - 10);
+    // Bytes of Phase 2 go on by own payloads where they are computed in Phase 1.
+    NocRun spread = {links, topology::Response::routed, false, "spread", pending};
+    spread.forks = true;
+    EXPECT_NE(in_child([&] { return end_of(spread, 0.0); }).find("a foreign block has taken bytes that"),
+              std::string::npos);
+    spread.materialize = topology::Materialize::stores;
+    const std::string real = in_child([&] { return end_of(spread, 0.0); });
+    EXPECT_EQ(real.find_first_not_of("0123456789."), std::string::npos) << real;
   }
 }
 

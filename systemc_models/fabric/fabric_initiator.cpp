@@ -224,14 +224,13 @@ void FabricInitiator::post(const Message& m) {
 }
 
 void FabricInitiator::post(const std::vector<Message>& messages) {
-  if (node_.fabric().timing().finite_buffers) {
-    std::vector<const Route*> routes;
-    for (const Message& message : messages) routes.push_back(message.route);
-    try {
-      check_forks(node_.fabric(), routes, 0, messages.front().nbytes);
-    } catch (const AccessError& e) {
-      throw RunError(owner().id() + ": send_all: " + e.what());
-    }
+  std::vector<const Route*> routes;
+  for (const Message& message : messages) routes.push_back(message.route);
+  try {
+    check_foreign_forks(routes, [](const ForeignNeighbour&) { return false; });
+    if (node_.fabric().timing().finite_buffers) check_forks(node_.fabric(), routes, 0, messages.front().nbytes);
+  } catch (const AccessError& e) {
+    throw RunError(owner().id() + ": send_all: " + e.what());
   }
   const auto m = std::make_shared<Multicast>(false, node_.fabric());
   for (const Message& message : messages) {
@@ -301,8 +300,12 @@ void FabricInitiator::done(FabricTransaction& x) {
   x.multicast ? x.multicast->complete_account() : node_.fabric().mode().complete_account(x);
   if (node_.observers()) node_.observers()->access_done(owner(), x, x.done_ns);
   if (!x.mover || x.mover->of_an_op()) {
-    if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE) {
-      transaction_failed(x, answered_with_error(x));
+    const FabricTransaction* failed = nullptr;
+    for_each_destination(x, [&](const FabricTransaction& d) {
+      if (!failed && d.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE) failed = &d;
+    });
+    if (failed) {
+      transaction_failed(x, answered_with_error(*failed));
     } else if (left_undone(x)) {
       transaction_failed(x, answered_with_error(x) +
                                 ", but not done; expected foreign blocks to pass the payload on with its extensions, "

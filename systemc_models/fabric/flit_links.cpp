@@ -9,6 +9,15 @@
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 namespace kernbench::fabric {
+namespace {
+
+/// Order of a flit that `from` has brought to a node; null: a foreign block has.
+Order order_behind(Link* from, const FabricTransaction& x, double arrival_ns, double ready_ns, const void* place) {
+  return from ? from->ready_order.of(x.own_order, arrival_ns, ready_ns, place) : x.own_order;
+}
+
+}  // namespace
+
 /// One flit for a complete message (requests without data, acknowledgements).
 void FlitLinks::make_header(FabricTransaction& x, bool response) const {
   Flit* f = fabric_.acquire_flit();
@@ -145,7 +154,7 @@ void FlitLinks::at_router(FlitTrain train, Router& router, Link* from) {
     Flit& f = train[i];
     const double arrival = f.time_ns;
     become_ready(f, overhead, before);
-    f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &next.link) : x.own_order;
+    f.order = order_behind(from, x, arrival, f.time_ns, &next.link);
     router.wait_for_turn(next, {f.time_ns, f.order, call<&FlitLinks::flit_turn>(*this, f), &x, from});
   }
 }
@@ -158,7 +167,7 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
     Flit& f = train.first;
     const double arrival = f.time_ns;
     become_ready(f, overhead, x.ready_ns[f.node]);
-    const Order order = from->ready_order.of(x.own_order, arrival, f.time_ns, &next_port(f).link);
+    const Order order = order_behind(from, x, arrival, f.time_ns, &next_port(f).link);
     const Multicast::Joined last = x.multicast->join(router, {&x, arrival, from, order, nullptr});
     if (last.absorbed) fabric_.release_flit(last.absorbed->flits.front());
     if (!last.x) return;
@@ -201,7 +210,7 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
         }
         const double ready = arrival + overhead;
         FabricPort& next = next_port(*b->held.front());
-        const Order order = from->ready_order.of(x.own_order, arrival, ready, &next.link);
+        const Order order = order_behind(from, x, arrival, ready, &next.link);
         router.wait_for_turn(next, {ready, order, call<&FlitLinks::held_turn>(*this, *b), b, from});
       }
       continue;
@@ -219,7 +228,7 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
         flit_turn(*c);
         continue;
       }
-      c->order = from->ready_order.of(x.own_order, arrival, c->time_ns, &next.link);
+      c->order = order_behind(from, x, arrival, c->time_ns, &next.link);
       router.wait_for_turn(next, {c->time_ns, c->order, call<&FlitLinks::flit_turn>(*this, *c), c->transaction, from});
     }
   }
@@ -313,7 +322,7 @@ void FlitLinks::hold(Flit& f, Router& router, Link* from, FabricPort& next) {
   x.held.push_back(&f);
   if (!f.last) return;
   const double ready = f.time_ns + router.delay_of({x, f.response});
-  const Order order = from ? from->ready_order.of(x.own_order, f.time_ns, ready, &next.link) : x.own_order;
+  const Order order = order_behind(from, x, f.time_ns, ready, &next.link);
   for (Flit* h : x.held) {
     h->time_ns = ready;
     h->ready_by = f.index;
@@ -343,7 +352,7 @@ void FlitLinks::at_memory(FlitTrain train, MemoryTarget& memory, Link* from) {
       serve(f, memory);
       continue;
     }
-    f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &memory) : x.own_order;
+    f.order = order_behind(from, x, arrival, f.time_ns, &memory);
     timeline().at(f.time_ns, f.order, call<&FlitLinks::memory_turn>(memory, f));
   }
 }

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/flit.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/socket_message.h"
+#include "kernbench/systemc_models/protocol/multicast_extension.h"
 
 namespace kernbench::fabric {
 
@@ -58,6 +61,15 @@ class ForeignNeighbour::Envelope : public tlm::tlm_extension<Envelope> {
   std::vector<uint8_t> bytes_;
 };
 
+namespace {
+
+std::string multicast_text(const FabricTransaction& x) {
+  return fmt::format("{}: a multicast of {} bytes to {}: ", x.initiator->owner().id(), x.nbytes,
+                     address_text(x.address));
+}
+
+}  // namespace
+
 ForeignNeighbour::ForeignNeighbour(FabricPort& port)
     : port_(port),
       timeline_(port.node().fabric().timeline()),
@@ -77,7 +89,17 @@ void ForeignNeighbour::deliver_request(FabricTransaction& x) {
   leave(x);
   if (x.message) return requests_.send(envelope_of(x).payload);
   attach_data(x);
+  if (x.multicast) attach_destinations(x);
   requests_.send(x.payload);
+}
+
+/// The destinations that the payload of a multicast goes to from here on.
+void ForeignNeighbour::attach_destinations(FabricTransaction& x) {
+  auto* e = x.payload.get_extension<protocol::MulticastExtension>();
+  if (!e) x.payload.set_auto_extension(e = new protocol::MulticastExtension);
+  e->combined = x.multicast->combined();
+  e->destinations.clear();
+  x.multicast->for_each_carried(x, [&](const FabricTransaction& m) { e->destinations.push_back(m.address); });
 }
 
 ForeignNeighbour::Envelope& ForeignNeighbour::envelope_of(FabricTransaction& x) {
@@ -105,8 +127,20 @@ void ForeignNeighbour::send_response(FabricTransaction& x) {
 }
 
 void ForeignNeighbour::deliver_response(FabricTransaction& x) {
-  leave(x);
-  send_back(x.payload);
+  if (!x.multicast || x.message) {
+    leave(x);
+    return send_back(x.payload);
+  }
+  FabricTransaction* whole = x.multicast->gather(x, port_);
+  // An acknowledgement is one flit. The one that comes out of the block is new.
+  for (const auto& s : x.streams) {
+    if (!s->response || s->to) continue;
+    for (Flit* f : std::exchange(s->waiting, {})) port_.node().fabric().release_flit(f);
+    s->to = &port_;
+  }
+  if (!whole) return;
+  leave(*whole);
+  send_back(whole->payload);
 }
 
 /// With the transport that the foreign block used: b_transport or nb_transport.
@@ -233,6 +267,13 @@ void ForeignNeighbour::request_at(tlm::tlm_generic_payload& p, uint64_t tick) {
 void ForeignNeighbour::request_came(tlm::tlm_generic_payload& p) {
   auto& x = *p.get_extension<FabricTransaction>();
   const bool message = x.message;
+  if (x.multicast && !message) {
+    if (p.get_address() != x.address)
+      throw RunError(multicast_text(x) + name() + " has changed its address; expected payloads of its own for other " +
+                     "destinations");
+    x.multicast->left_to_block(x, &port_);
+    x.multicast->came_in(x, port_);
+  }
   if (!message && p.get_address() != x.address) {
     x.head_for(p.get_address(), port_);
   } else {
@@ -298,6 +339,9 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
 void ForeignNeighbour::answered(FabricTransaction& x) {
   // The block behind may be foreign, so the node number was not decremented.
   while (x.node > 0 && !(x.node < x.hop_count && x.hops[x.node].out == &port_)) --x.node;
+  if (x.multicast && x.multicast->left_to_block(x) > 0 && !multicasts_ && !x.payload.is_response_error())
+    throw RunError(multicast_text(x) + name() + " has answered it; expected its attribute multicast: true, or the " +
+                   "payload passed on");
   port_.node().fabric().answered_outside(x, x.payload.get_response_status());
   port_.node().fabric().mode().came_in(x, port_, true);
 }

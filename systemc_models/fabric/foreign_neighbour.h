@@ -39,7 +39,12 @@ class ForeignNeighbour : private RequestChannel::Client,
   std::string name() const;
   std::string target_name() const override { return name(); }
   /// As in RequestChannel: the kind of response end, and the clock of the block's delays.
-  void set_block(protocol::EndResp end_resp, const sc_core::sc_time& cycle) { requests_.set_target(end_resp, cycle); }
+  void set_block(protocol::EndResp end_resp, const sc_core::sc_time& cycle, bool multicasts) {
+    requests_.set_target(end_resp, cycle);
+    multicasts_ = multicasts;
+  }
+  /// Whether the block forks multicasts.
+  bool multicasts() const { return multicasts_; }
   /// Requests a pointer from the foreign block. `told` is notified of its invalidation.
   bool ask_for_pointer(tlm::tlm_generic_payload&, tlm::tlm_dmi&, tlm::tlm_bw_transport_if<>* told);
   void invalidate(uint64_t first, uint64_t last);
@@ -84,10 +89,12 @@ class ForeignNeighbour : private RequestChannel::Client,
   /// Serves payloads of foreign initiators, which lack this project's extension; null if bytes are not stored.
   tlm::tlm_fw_transport_if<>* entry();
   void attach_data(FabricTransaction&);
+  static void attach_destinations(FabricTransaction&);
 
   FabricPort& port_;
   Timeline& timeline_;
   std::string name_;
+  bool multicasts_ = false;
   std::vector<tlm::tlm_bw_transport_if<>*> pointed_;  ///< holders of pointers that the block has granted
   RequestChannel requests_;
   ResponseChannel responses_;

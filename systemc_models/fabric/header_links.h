@@ -219,8 +219,9 @@ class HeaderLinks : public LinkMode {
     const double arrival = x.time_ns;
     x.time_ns = pass_node(x, router, out, true);
     if (x.multicast && x.multicast->joins(x.node, out.node())) {
-      const Order order = out.incoming()->ready_order.of(x.own_order, arrival, x.time_ns, &in.link);
-      const Multicast::Joined last = x.multicast->join(out.node(), {&x, arrival, out.incoming(), order, nullptr});
+      Link* from = out.incoming();
+      const Order order = from ? from->ready_order.of(x.own_order, arrival, x.time_ns, &in.link) : x.own_order;
+      const Multicast::Joined last = x.multicast->join(out.node(), {&x, arrival, from, order, nullptr});
       if (last.x)
         router.wait_for_turn(
             in, {last.x->time_ns, last.order, call<&HeaderLinks::response_turn>(*this, *last.x), last.x, last.from});

@@ -14,6 +14,20 @@
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 namespace kernbench::fabric {
+namespace {
+
+void take_breakdown(FabricTransaction& to, const FabricTransaction& from) {
+  to.overhead_ns = from.overhead_ns;
+  to.wire_ns = from.wire_ns;
+  to.drain_ns = from.drain_ns;
+  to.store_forward_ns = from.store_forward_ns;
+  to.link_queue_ns = from.link_queue_ns;
+  to.memory_queue_ns = from.memory_queue_ns;
+  to.own_service_ns = from.own_service_ns;
+  to.outside_ns = from.outside_ns;
+}
+
+}  // namespace
 
 void Multicast::add(FabricTransaction& x) {
   members_.push_back({&x, 0});
@@ -39,10 +53,8 @@ std::vector<FabricTransaction*> Multicast::fork(FabricTransaction& x) {
     FabricTransaction& y = *m.x;
     y.node = node;
     y.time_ns = x.time_ns;
-    y.overhead_ns = x.overhead_ns;
-    y.wire_ns = x.wire_ns;
-    y.store_forward_ns = x.store_forward_ns;
-    y.link_queue_ns = x.link_queue_ns;
+    y.went_outside = x.went_outside;
+    take_breakdown(y, x);
     y.carries_from[false] = node;
     if (combined_) y.carries_from[true] = node;
     carriers.push_back(i);
@@ -52,6 +64,53 @@ std::vector<FabricTransaction*> Multicast::fork(FabricTransaction& x) {
     if (const FabricObservers& o = x.initiator->node().observers()) o->branched(x, y, 0);
   }
   return others;
+}
+
+size_t Multicast::left_to_block(const FabricTransaction& x, const FabricPort* port) {
+  size_t left = 0;
+  for (Member& m : members_) {
+    FabricTransaction& y = *m.x;
+    if (m.carrier == kBlock || members_[m.carrier].x != &x || &y == &x || (port && y.hops[x.node - 1].in == port))
+      continue;
+    m.carrier = kBlock;
+    y.carries_from[false] = y.carries_from[true] = ~0u;
+    if (y.mover) y.mover->moved_outside(y);
+    absorb(y);
+    ++left;
+  }
+  return left;
+}
+
+void Multicast::absorb(const FabricTransaction& x) {
+  --open_;
+  for (Gathering& g : gatherings_) g.outstanding -= std::count(g.members.begin(), g.members.end(), &x);
+}
+
+void Multicast::came_in(FabricTransaction& x, const FabricPort& port) {
+  Gathering g = {&port, &x, {}, 0};
+  for_each_carried(x, [&](const FabricTransaction& m) { g.members.push_back(&m); });
+  g.outstanding = g.members.size();
+  gatherings_.push_back(std::move(g));
+}
+
+FabricTransaction* Multicast::gather(FabricTransaction& x, const FabricPort& port) {
+  const auto g =
+      std::find_if(gatherings_.begin(), gatherings_.end(), [&](const Gathering& each) { return each.port == &port; });
+  if (g == gatherings_.end()) return &x;
+  FabricTransaction& whole = *g->x;
+  if (&x != &whole && x.payload.is_response_error()) whole.payload.set_response_status(x.payload.get_response_status());
+  if (g->outstanding > 1) {
+    absorb(x);
+    return nullptr;
+  }
+  if (&x == &whole) return &x;
+  whole.node = x.node;
+  whole.time_ns = x.time_ns;
+  whole.tail_ns = x.tail_ns;
+  whole.covered_ns = x.covered_ns;
+  whole.queued_there_ns = x.queued_there_ns;
+  take_breakdown(whole, x);
+  return &whole;
 }
 
 std::vector<FabricTransaction*> Multicast::branches(const FabricTransaction& x, uint32_t node) const {
@@ -68,14 +127,16 @@ bool Multicast::joins(uint32_t number, const FabricNode& node) const {
 
 Multicast::Joined Multicast::join(const FabricNode& node, const Joined& arrives) {
   Join& j = joins_.at(&node);
-  const auto key = [](const Joined& a) { return std::make_pair(Timeline::to_fs(a.arrival_ns), a.from->edge); };
+  const auto key = [](const Joined& a) {
+    return std::make_pair(Timeline::to_fs(a.arrival_ns), a.from ? a.from->edge + 1 : 0);
+  };
   Joined now;
   now.absorbed = arrives.x;
   if (!j.last.x || key(j.last) < key(arrives)) {
     now.absorbed = j.last.x;
     j.last = arrives;
   }
-  if (now.absorbed) --open_;
+  if (now.absorbed) absorb(*now.absorbed);
   if (++j.arrived == j.branches) {
     FabricTransaction* absorbed = now.absorbed;
     now = j.last;
@@ -102,15 +163,9 @@ double Multicast::done_ns() const {
 void Multicast::complete_account() {
   fabric_.mode().complete_account(*slowest_);
   FabricTransaction& x = first();
-  const FabricTransaction& s = *slowest_;
-  x.overhead_ns = s.overhead_ns;
-  x.wire_ns = s.wire_ns;
-  x.drain_ns = s.drain_ns;
-  x.store_forward_ns = s.store_forward_ns;
-  x.link_queue_ns = s.link_queue_ns;
-  x.memory_queue_ns = s.memory_queue_ns;
-  x.own_service_ns = s.own_service_ns;
-  x.done_ns = s.done_ns;
+  take_breakdown(x, *slowest_);
+  x.done_ns = slowest_->done_ns;
+  for_each([&](const FabricTransaction& m) { x.went_outside |= m.went_outside; });
 }
 
 void Multicast::release_others() {
@@ -199,8 +254,8 @@ void check_multicast(Fabric& fabric, uint32_t initiator, const MulticastTo& to, 
   std::map<const FabricNode*, std::pair<const FabricPort*, const Route*>> came_by;
   for (const uint64_t address : to.addresses) {
     const Route& r = fabric.routes().route(initiator, address, nbytes, true);
-    if (!r.target || (!r.known && to.addresses.size() > 1))
-      throw AccessError(address_text(address) + ": a multicast past a foreign block is unsupported");
+    if (!r.target)
+      throw AccessError(address_text(address) + ": a multicast to a foreign memory without an adapter is unsupported");
     if (std::any_of(routes.begin(), routes.end(), [&](const Route* o) { return o->target == r.target; }))
       throw AccessError(address_text(address) + ": a second destination in " + r.target->id() +
                         "; expected one destination a memory");
@@ -224,7 +279,20 @@ void check_multicast(Fabric& fabric, uint32_t initiator, const MulticastTo& to, 
     }
     routes.push_back(&r);
   }
+  check_foreign_forks(routes, [](const ForeignNeighbour& block) { return block.multicasts(); });
   if (fabric.timing().finite_buffers) check_forks(fabric, routes, to.addresses.front(), nbytes);
+}
+
+void check_foreign_forks(const std::vector<const Route*>& routes, bool (*knows)(const ForeignNeighbour&)) {
+  std::map<const FabricPort*, const FabricPort*> enters_by;  // behind the block, by the port before it
+  for (const Route* r : routes) {
+    for (const Hop& h : r->hops) {
+      const ForeignNeighbour* block = h.out->foreign();
+      if (block && enters_by.emplace(h.out, h.in).first->second != h.in && !knows(*block))
+        throw AccessError("the routes part in the foreign block " + block->name() +
+                          "; expected its attribute multicast: true, and not a message between PEs");
+    }
+  }
 }
 
 }  // namespace kernbench::fabric

@@ -6,6 +6,10 @@
 // returns, like those of any write. Destinations behind one edge travel as the first of them. At a fork, the
 // destinations that leave by another edge get a copy of its state and continue as separate messages. So an edge carries
 // the message once, and the link modes need no further rules. Combined acknowledgements meet at forks.
+//
+// A foreign block gets one payload for all destinations behind it, and gives one response, so their acknowledgements
+// meet behind it. A block that forks (its attribute `multicast`) may send that payload to one neighbour. Its own
+// payloads, which are transactions of their own, go to the others.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +25,7 @@ namespace kernbench::fabric {
 class Fabric;
 class FabricNode;
 class FabricTransaction;
+class ForeignNeighbour;
 struct Link;
 struct Route;
 
@@ -33,9 +38,18 @@ class Multicast {
   /// The transaction of the first destination, which represents the multicast.
   FabricTransaction& first() const { return *members_.front().x; }
 
+  bool combined() const { return combined_; }
   /// The message that x carries is ready at node x.node. Returns the other transactions that carry it from there on,
   /// one per edge, in the state of x.
   std::vector<FabricTransaction*> fork(FabricTransaction& x);
+  /// A foreign block serves the destinations that x carries, except those behind `port` if x leaves the block by it.
+  /// They end with x. Returns their number.
+  size_t left_to_block(const FabricTransaction& x, const FabricPort* port = nullptr);
+  /// x has come out of a foreign block by `port`. The destinations that it carries return there together.
+  void came_in(FabricTransaction& x, const FabricPort& port);
+  /// An acknowledgement returns to a foreign block. When all have returned, returns the transaction whose payload the
+  /// block has, in the state of the last; before that, null.
+  FabricTransaction* gather(FabricTransaction& x, const FabricPort& port);
   /// The transactions that fork() returned at a node.
   std::vector<FabricTransaction*> branches(const FabricTransaction& x, uint32_t node) const;
 
@@ -72,7 +86,7 @@ class Multicast {
   /// The transaction that carries x at present: itself, or another one.
   const FabricTransaction& carrier_of(const FabricTransaction& x) const {
     for (const Member& m : members_) {
-      if (m.x == &x) return *members_[m.carrier].x;
+      if (m.x == &x && m.carrier != kBlock) return *members_[m.carrier].x;
     }
     return x;
   }
@@ -80,7 +94,7 @@ class Multicast {
   template <class F>
   void for_each_carried(const FabricTransaction& x, F f) const {
     for (const Member& m : members_) {
-      if (members_[m.carrier].x == &x) f(*m.x);
+      if (m.carrier != kBlock && members_[m.carrier].x == &x) f(*m.x);
     }
   }
 
@@ -90,8 +104,17 @@ class Multicast {
  private:
   struct Member {
     FabricTransaction* x;
-    size_t carrier;  ///< number of the member that carries it
+    size_t carrier;  ///< number of the member that carries it; kBlock: a foreign block serves it
   };
+  static constexpr size_t kBlock = ~size_t{0};
+  struct Gathering {
+    const FabricPort* port;
+    FabricTransaction* x;
+    std::vector<const FabricTransaction*> members;
+    size_t outstanding;
+  };
+  /// Another acknowledgement includes that of x.
+  void absorb(const FabricTransaction& x);
   struct Branch {
     const FabricTransaction* from;
     uint32_t node;
@@ -106,13 +129,16 @@ class Multicast {
   std::vector<Member> members_;
   std::vector<Branch> branches_;
   std::map<const FabricNode*, Join> joins_;
+  std::vector<Gathering> gatherings_;
   size_t open_ = 0, first_edges_ = 1, left_ = 0;
   double free_ns_ = 0;
   FabricTransaction* slowest_ = nullptr;
 };
 
-/// AccessError for an illegal multicast (§19.1 to §19.3, §19.7).
+/// AccessError for an illegal multicast (§19.1 to §19.3, §19.7, §19.10).
 void check_multicast(Fabric&, uint32_t initiator, const MulticastTo&, uint64_t nbytes);
+/// AccessError if a foreign block must fork the tree of these routes and `knows` is false for it.
+void check_foreign_forks(const std::vector<const Route*>&, bool (*knows)(const ForeignNeighbour&));
 
 /// Calls f(const FabricTransaction&) for the transaction, or for each destination's of a multicast.
 template <class F>

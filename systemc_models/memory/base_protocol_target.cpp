@@ -45,6 +45,7 @@ struct BaseProtocolTarget::Access : DataMover {
   std::vector<ForeignRecord> records;  ///< a write: one for each run of enabled bytes
 
   void failed(FabricTransaction& x, tlm::tlm_response_status answer) override {
+    if (status != tlm::TLM_OK_RESPONSE) return;  // the same error, at another block on the way back
     status = answer;
     if (to.addresses.size() > 1)
       target->last_error_ = target->owner_.id() + ": multicast: an error at " + address_text(x.address);

@@ -15,19 +15,29 @@
 namespace kernbench::pe {
 
 std::shared_ptr<CarriedAccess> CarriedAccess::of(System& system, uint32_t initiator,
-                                                 const std::shared_ptr<OpDesc>& desc, const TilePart& part) {
+                                                 const std::shared_ptr<OpDesc>& desc, const TilePart& part,
+                                                 const std::vector<MulticastPart>* multicast) {
   const bool moves = desc->type == CommandType::load || desc->type == CommandType::store;
   if (!system.meets_foreign_blocks() || !moves) return nullptr;
   std::shared_ptr<CarriedAccess> access(new CarriedAccess(system, desc));
-  desc->ranged ? access->add_list(*desc->ranged) : access->add_part(part);
   const bool write = desc->type == CommandType::store;
   bool foreign = false;
-  for (const Range& r : access->ranges_) {
-    try {
-      foreign |= !system.routes().route(initiator, r.address, r.nbytes, write).known;
-    } catch (const AccessError&) {
-      return nullptr;  // the sender reports the error
+  const auto passes_foreign = [&](uint64_t address, uint64_t nbytes) {
+    return !system.routes().route(initiator, address, nbytes, write).known;
+  };
+  try {
+    if (multicast) {
+      for (const MulticastPart& m : *multicast) {
+        access->add_range(m.to.addresses.front(), m.nbytes);
+        access->ranges_.back().destinations = m.to.addresses.size();
+        for (const uint64_t address : m.to.addresses) foreign |= passes_foreign(address, m.nbytes);
+      }
+      return foreign ? access : nullptr;
     }
+    desc->ranged ? access->add_list(*desc->ranged) : access->add_part(part);
+    for (const Range& r : access->ranges_) foreign |= passes_foreign(r.address, r.nbytes);
+  } catch (const AccessError&) {
+    return nullptr;  // the sender reports the error
   }
   return foreign ? access : nullptr;
 }
@@ -199,16 +209,15 @@ bool CarriedAccess::holds_pending(uint64_t offset, uint64_t nbytes, std::string*
 // ---- at the memory
 
 void CarriedAccess::Range::served(FabricTransaction& x, double at_ns) {
-  taken = true;
-  moving = &x.payload;
+  taken.push_back({*this, x.payload});
   // Like a foreign initiator's effect: after all effects of PEs at that instant.
-  access->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0), call<&Range::move>(*this));
+  access->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0), call<&Range::move>(taken.back()));
 }
 
-void CarriedAccess::Range::move() {
-  const tlm::tlm_generic_payload& p = *moving;
-  moving = nullptr;
-  p.is_write() ? access->commit(*this, p) : access->sample(*this, p);
+void CarriedAccess::Range::move(Served& s) {
+  ++s.range.moved;
+  CarriedAccess& access = *s.range.access;
+  s.payload.is_write() ? access.commit(s.range, s.payload) : access.sample(s.range, s.payload);
 }
 
 void CarriedAccess::note(const Range& r, uint64_t offset, uint64_t address, uint64_t nbytes, Space space) {
@@ -264,8 +273,9 @@ std::string CarriedAccess::ended(const FabricTransaction& x) {
   const Range& r = *static_cast<const Range*>(x.mover);
   ++ended_;
   std::string who;
-  passed_ &= r.taken && (x.write || as_sent(r.offset, bytes_.data() + r.offset, r.nbytes));
-  if (x.write && !r.taken && !all_known(r.offset, r.nbytes) && holds_pending(r.offset, r.nbytes, &who)) {
+  const bool taken = r.taken.size() == r.destinations;
+  passed_ &= taken && (x.write || as_sent(r.offset, bytes_.data() + r.offset, r.nbytes));
+  if (x.write && !taken && !all_known(r.offset, r.nbytes) && holds_pending(r.offset, r.nbytes, &who)) {
     return x.initiator->owner().id() + ": write of " + std::to_string(r.nbytes) + " bytes at " +
            address_text(r.address) + ": a foreign block has taken bytes that " + who +
            " makes in Phase 2; expected it to pass the payload on with its extensions";

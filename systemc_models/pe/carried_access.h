@@ -37,23 +37,31 @@ class CarriedAccess {
     uint64_t asked_address = 0;
     Rows asked_rows;
 
+    /// A payload that a memory has served: one for each destination of a multicast.
+    struct Served {
+      Range& range;
+      const tlm::tlm_generic_payload& payload;
+    };
+
     void served(FabricTransaction&, double at_ns) override;
     tlm::tlm_generic_payload* foreign() override { return &pattern; }
     void failed(FabricTransaction&, tlm::tlm_response_status) override {}  // the initiator reports it
     void moved_outside(FabricTransaction&) override {}
-    bool still_moves() const override { return moving != nullptr; }
+    bool still_moves() const override { return moved < taken.size(); }
     bool of_an_op() const override { return true; }
 
-    tlm::tlm_generic_payload pattern;                  ///< data and byte enables of the sent bytes
-    std::vector<uint8_t> enables;                      ///< for a masked store
-    const tlm::tlm_generic_payload* moving = nullptr;  ///< the served payload whose bytes were not moved yet
-    bool taken = false;                                ///< by a memory of the system
-    void move();
+    tlm::tlm_generic_payload pattern;  ///< data and byte enables of the sent bytes
+    std::vector<uint8_t> enables;      ///< for a masked store
+    size_t destinations = 1;
+    std::deque<Served> taken;  ///< by memories of the system
+    size_t moved = 0;          ///< of these, number of payloads whose bytes have been moved
+    static void move(Served&);
   };
 
-  /// Null if no path of the op has a foreign block. `part`: the part that the DMA of `initiator` moves.
+  /// Null if no path of the op has a foreign block. `part`: the part that the DMA of `initiator` moves. `multicast`:
+  /// the transactions of a multicast, instead of `part`.
   static std::shared_ptr<CarriedAccess> of(System&, uint32_t initiator, const std::shared_ptr<OpDesc>&,
-                                           const TilePart& part);
+                                           const TilePart& part, const std::vector<MulticastPart>* multicast);
   /// At the op's submission: saves the bytes of a store. Returns false if the effect is the one without a foreign
   /// block.
   bool begin();

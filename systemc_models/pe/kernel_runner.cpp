@@ -197,7 +197,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   fill_command(*desc, *s);
   s->item.command = s.get();
   s->desc = desc;
-  if (desc->ranged) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
+  if (desc->ranged) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma, nullptr);
   if (desc->ranged && !s->carried) {
     auto ranged = std::make_shared<RangedCommand>(system_, pe_, desc);
     s->of_ranges = ranged.get();
@@ -206,7 +206,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   }
   pe_.scheduler->validate(*s);
   if (s->multicast) check_destinations(*s, *desc);
-  if (!desc->ranged && !s->multicast) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
+  if (!desc->ranged) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma, s->multicast.get());
   s->carried_tiles = CarriedTiles::of(system_, pe_.dma, desc);
   if (system_.pending_values()) {
     for (const Pe::Engine& e : pe_.engines) {
@@ -597,7 +597,7 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
     s->store->item.command = s->store.get();
     s->store->desc = s->store->what = op->store;
     s->store->store_of = s.get();
-    s->store->carried = CarriedAccess::of(system_, pe_.dma, op->store, s->store->dma);
+    s->store->carried = CarriedAccess::of(system_, pe_.dma, op->store, s->store->dma, nullptr);
     pe_.scheduler->validate(*s->store);
   }
   Submitted& submitted = enqueue(std::move(s), desc);

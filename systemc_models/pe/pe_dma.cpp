@@ -167,6 +167,7 @@ bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
     a.nbytes = part.nbytes;
     a.rows = {1, part.nbytes, 0};
     a.multicast = &part.to;
+    if (item.command->carried) a.mover = item.command->carried->next();
     asks = !part.virtual_addresses.empty();
     return true;
   }

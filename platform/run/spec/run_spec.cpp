@@ -85,10 +85,9 @@ Entry flag(std::string_view name, std::string_view help) {
 }
 
 // Group titles in --help.
-constexpr std::string_view kWork = "What runs", kMachine = "On what machine", kHow = "How it runs",
-                           kResults = "Results and their checks", kShown = "What is shown",
-                           kRecorded = "What is recorded", kProcesses = "Processes and shards",
-                           kService = "Requests at the model as a service";
+constexpr std::string_view kWork = "Work", kMachine = "Machine", kHow = "Execution", kResults = "Results and checks",
+                           kShown = "Output", kRecorded = "Recordings", kProcesses = "Processes and shards",
+                           kService = "Serving requests";
 
 constexpr double kMost64 = 18446744073709551615.0;
 
@@ -437,7 +436,7 @@ Table model_table(const Table& run) {
           .needs({"requests", "synthetic"}),
       number("max-batch", "requests that run at a time", 65536).initially("256").needs({"requests", "synthetic"}),
       number("kv-block", "tokens of a block of the KV cache", 65536).initially("16").needs({"requests", "synthetic"}),
-      number("kv-blocks", "blocks of the KV cache; default: what the machine's memory has room for", kMost64)
+      number("kv-blocks", "blocks of the KV cache; default: as many as fit into the machine's memory", kMost64)
           .needs({"requests", "synthetic"}),
       flag("prefix-reuse", "keep the keys of prompt parts with a hash for later requests")
           .needs({"requests", "synthetic"}),

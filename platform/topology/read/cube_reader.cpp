@@ -231,7 +231,7 @@ void read_fabric(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     spec.crossbar->noc = read_block_at(noc, "noc", "noc", catalog);
   }
   if (type == size_t{2}) spec.single = read_block_at(noc, "noc", "noc", catalog);
-  if (type == size_t{3}) spec.single = default_block("foreign", catalog, noc.line(), noc.field("type"), noc.faults());
+  if (type == size_t{3}) spec.single = read_block(noc, "foreign", catalog);
   if (type) noc.finish();
 }
 

@@ -292,3 +292,5 @@ const RegisterKernel registered[] = {RegisterKernel{access_spec()},
                                      RegisterKernel{wrong_spec()}};
 
 }  // namespace
+
+// SPDX-License-Identifier: Apache-2.0

@@ -109,3 +109,5 @@ KernelSpec spec() {
 
 const RegisterKernel registered{spec()};
 }  // namespace
+
+// SPDX-License-Identifier: Apache-2.0
