@@ -63,9 +63,10 @@ void check_values(CLI::App& app) {
     if (file && declared_files().count(o) == 0) throw std::logic_error(o->get_name() + " declares no file");
     const bool argument = o->get_lnames().empty() && o->get_snames().empty();
     if (o->get_items_expected_max() == 0) {
-      o->check(CLI::Validator(  // a flag may only be true or false
+      o->check(CLI::Validator(  // a flag may only be true, false, or what its type names
           [type](const std::string& v) {
-            const bool legal = v == "true" || v == "false" || (!type.empty() && v == type);
+            const bool legal =
+                v == "true" || v == "false" || ("," + type + ",").find("," + v + ",") != std::string::npos;
             return legal ? "" : v + " not in {" + type + (type.empty() ? "" : ",") + "true,false}";
           },
           ""));

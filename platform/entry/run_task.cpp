@@ -111,11 +111,12 @@ struct Observers {
   }
 };
 
+constexpr std::string_view kAll = "all";  ///< of --explain
+
 /// Simulates the changes that the run's causal graph suggests.
 std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
                                                      const insight::Insight& found, const LaunchNotes& launch,
                                                      const OwnProgram* own) {
-  constexpr size_t kTried = 20;
   auto changes = single_changes(platform.graph(), component_catalog(), spec, SystemOptions(spec).text());
   if (own) {
     SingleChange better;
@@ -125,7 +126,7 @@ std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, 
     better.cost = CostClass::free;
     if (!better.options.empty()) changes.push_back(std::move(better));
   }
-  return tried_proposals(changes, found, launch, spec, kTried, run_each);
+  return tried_proposals(changes, found, launch, spec, spec.text("explain") == kAll, run_each);
 }
 
 /// Explains the bottleneck. `whole` is the complete result: a RunReport or its container. The page always needs the
@@ -139,7 +140,7 @@ void explain(RunReport& r, const Whole& whole, const Platform& platform, const O
   if (r.energy) {
     for (const std::string& told : energy::out_of_bounds(*r.energy)) insight->verdict.push_back(told);
   }
-  if (spec.text("explain") == "verify")
+  if (const std::string how = spec.text("explain"); how == "verify" || how == kAll)
     insight->remedies = tried_remedies(spec, platform, *insight, r.launch_notes, own);
   *verdict = insight->verdict;
   r.insight = std::move(insight);

@@ -189,6 +189,10 @@ std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, const Span& run, d
   return retimed(graph, run, sim_ns, machines);
 }
 
+double doubt_ns(const Insight& r, const RunGraph::Retimed& t) {
+  return t.overtakes.doubt_ns(t.ns, r.sim_ns, r.by_resource[static_cast<size_t>(Resource::buffers)]);
+}
+
 void set_predicted(Insight& r, const RunGraph& graph, const Span& end,
                    const std::vector<std::vector<std::pair<Resource, double>>>& asked) {
   std::vector<RunGraph::Machine> machines(asked.size());
@@ -196,7 +200,7 @@ void set_predicted(Insight& r, const RunGraph& graph, const Span& end,
     for (const auto& [part, factor] : asked[i]) machines[i].factors[static_cast<size_t>(part)] = 1 / factor;
   }
   const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
-  for (size_t i = 0; i < asked.size(); ++i) r.predicted.push_back({asked[i], times[i].ns, times[i].other_order});
+  for (size_t i = 0; i < asked.size(); ++i) r.predicted.push_back({asked[i], times[i].ns, doubt_ns(r, times[i])});
 }
 
 /// Resources that a different machine cannot make faster.
@@ -243,21 +247,19 @@ void set_bounds(Insight& r, const RunGraph& graph, const Span& end, bool slower_
     }
   }
   const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
-  // The wait for room in a buffer depends on the rates.
-  const bool by_rates = r.by_resource[static_cast<size_t>(Resource::buffers)] > kTold * r.sim_ns;
   for (size_t m = 0; m < machines.size(); ++m) {
     if (m >= without && m < slower) {
-      r.unlimited.push_back({machines[m].without, times[m].ns, times[m].other_order});
+      r.unlimited.push_back({machines[m].without, times[m].ns, times[m].overtakes.any()});
       continue;
     }
     const auto x = static_cast<size_t>(machines[m].classes.front());
     if (m < pairs) {
       r.faster_ns[x] = times[m].ns;
-      r.faster_other_order[x] = times[m].other_order || by_rates;
+      r.faster_doubt_ns[x] = doubt_ns(r, times[m]);
     }
     if (m >= slower) {
       r.slower_ns[x] = times[m].ns;
-      r.slower_other_order[x] = times[m].other_order || by_rates;
+      r.slower_doubt_ns[x] = doubt_ns(r, times[m]);
     }
   }
   std::vector<Resource> by_saving = by_blame;
@@ -442,7 +444,9 @@ void set_limits(Insight& r, const topology::Graph& system) {
   }
   for (size_t i = 0; i < kLimits; ++i) {
     const auto& best = options[i].empty() ? names[i] : options[i];
-    r.set_by[i] = joined(std::vector<std::string>(best.begin(), best.end()), ", ");
+    if (best.empty()) continue;
+    r.set_by[i] = (options[i].empty() ? "" : "another choice: ") +
+                  joined(std::vector<std::string>(best.begin(), best.end()), ", ");
   }
 }
 

@@ -83,8 +83,8 @@ struct Insight {
   Resource next = Resource::other;  ///< among the others, the class that would save most
   /// Predicted time of the run if only this class were twice as fast, or half as fast (the latter only on request).
   std::array<double, kResources> faster_ns{}, slower_ns{};
-  /// Whether a server would be reached in another order, so that the prediction may be off (as above).
-  std::array<bool, kResources> faster_other_order{}, slower_other_order{};
+  /// How far these may be off (doubt.h); 0: they hold.
+  std::array<double, kResources> faster_doubt_ns{}, slower_doubt_ns{};
   /// Share of the run's time saved at twice the speed.
   double saved(Resource r) const { return sim_ns > 0 ? 1 - faster_ns[static_cast<size_t>(r)] / sim_ns : 0; }
   double saved_by_bound = 0;  ///< by the classes of bound_by
@@ -109,8 +109,7 @@ struct Insight {
   /// Results of --predict: the run's time with these classes sped up.
   struct Predicted {
     std::vector<std::pair<Resource, double>> faster;
-    double ns = 0;
-    bool other_order = false;
+    double ns = 0, doubt_ns = 0;
   };
   std::vector<Predicted> predicted;
   /// A single change of machine or run that the causal graph suggests, as options of `run`.
@@ -118,7 +117,7 @@ struct Insight {
     std::string change;  ///< "--set '*.reserved_mb=2'"
     CostClass cost = CostClass::free;
     double predicted_ns = 0;
-    bool about = false;        ///< an order may change, or it is a bound
+    std::string doubt;         ///< why the prediction may be off; empty: it is exact
     std::optional<double> ns;  ///< simulated time
     std::string fault;         ///< why it failed
   };

@@ -108,11 +108,12 @@ static void describe(Fields& f, const Insight::Predicted& p) {
   f("scale", [&] {
     for (const auto& [part, factor] : p.faster) f(name_of(part), factor);
   });
-  f("ns", p.ns)("other_order", p.other_order);
+  f("ns", p.ns)("other_order", p.doubt_ns > 0)("doubt_ns", p.doubt_ns);
 }
 static void describe(Fields& f, const Insight::Remedy& m) {
   f("change", m.change)("free", m.cost == CostClass::free)("cost", static_cast<int>(m.cost));
-  f("predicted_ns", m.predicted_ns)("about", m.about);
+  f("predicted_ns", m.predicted_ns)("about", !m.doubt.empty());
+  f.given("doubt", m.doubt);
   m.ns ? f("ns", *m.ns) : f("fault", m.fault);
 }
 static void describe(Fields& f, const Insight::Spread& s) {
@@ -136,9 +137,8 @@ void describe(Fields& f, const Insight& r) {
   f("verdict", r.verdict)("bound", r.bound)("bound_by", r.bound_by)("next", r.next);
   f("saved_by_bound", r.saved_by_bound)("what_if", by_resource([&](std::string_view part, size_t i) {
                                           f(part, [&] {
-                                            f("faster_ns", r.faster_ns[i])("slower_ns", r.slower_ns[i])(
-                                                "faster_other_order", r.faster_other_order[i]);
-                                            f("slower_other_order", r.slower_other_order[i]);
+                                            f("faster_ns", r.faster_ns[i])("faster_doubt_ns", r.faster_doubt_ns[i]);
+                                            f("slower_ns", r.slower_ns[i])("slower_doubt_ns", r.slower_doubt_ns[i]);
                                           });
                                         }));
   f.given("predicted", r.predicted)("without_limit", r.unlimited)("remedies", r.remedies)("peaks", [&] {
@@ -167,17 +167,22 @@ void write_insight_text(std::ostream& out, const Insight& r) {
   for (size_t i = 0; i < r.verdict.size(); ++i)
     out << (i == 0 ? "\n  verdict      " : "               ") << r.verdict[i] << "\n";
   for (const Insight::Predicted& p : r.predicted) {
-    const double saves = 100 * (1 - p.ns / r.sim_ns);
-    print_to(out, "{}{}: {}{:.3f} ns, saves {:.1f} %\n",
-             &p == r.predicted.data() ? "  predict      " : "               ", to_string(p.faster),
-             p.other_order ? "~" : "", p.ns, std::abs(saves) < 0.05 ? 0 : saves);
+    const auto saves = [&](double ns) {
+      const double percent = 100 * (1 - ns / r.sim_ns);
+      return std::abs(percent) < 0.05 ? 0 : percent;
+    };
+    print_to(out, "{}{}: {:.3f} ns, saves {:.1f} %{}\n",
+             &p == r.predicted.data() ? "  predict      " : "               ", to_string(p.faster), p.ns, saves(p.ns),
+             p.doubt_ns > 0 ? fmt::format(" ({:.1f} to {:.1f}: an order or wait may change)", saves(p.ns + p.doubt_ns),
+                                          saves(p.ns - p.doubt_ns))
+                            : "");
   }
   for (size_t i = 0; i < std::min(kRemedies, r.remedies.size()); ++i) {
     const Insight::Remedy& m = r.remedies[i];
     const auto saves = [&](double ns) { return fmt::format("{:.1f} %", 100 * (1 - ns / r.sim_ns)); };
     print_to(out, "{}{} predicted to save {}{}, simulated {}{}\n", i == 0 ? "  try          " : "               ",
-             m.change, m.about ? "~" : "", saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault,
-             m.cost == CostClass::free ? "; free" : "");
+             m.change, saves(m.predicted_ns), m.doubt.empty() ? "" : " (" + m.doubt + ")",
+             m.ns ? saves(*m.ns) : m.fault, m.cost == CostClass::free ? "; free" : "");
   }
   if (r.roofline_tflops > 0) {
     print_to(

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 
@@ -102,9 +102,10 @@ class Joins {
       }
     }
     append_varint(out, turns_.size());
-    for (const auto& t : turns_) {
+    for (const auto& [t, count] : turns_) {
       append_varint(out, std::get<0>(t)), append_varint(out, std::get<1>(t));
       append_varint(out, std::get<2>(t)), append_varint(out, std::get<3>(t));
+      append_varint(out, count);
     }
     append_varint(out, at_[end_].join);
     append_varint(out, at_[end_].cost);
@@ -151,7 +152,7 @@ class Joins {
   }
   void add_turn(const Behind& first, const Behind& second) {
     if (first.join == second.join && costs_.never_longer(first.cost, second.cost)) return;
-    turns_.insert({first.join, first.cost, second.join, second.cost});
+    ++turns_[{first.join, first.cost, second.join, second.cost}];
   }
 
   const RunGraph& graph_;
@@ -161,7 +162,7 @@ class Joins {
   std::vector<Behind> at_;      ///< by event
   std::vector<size_t> begins_;  ///< by join, from 1 on: first of its dependencies
   std::vector<Behind> causes_, now_;
-  std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>> turns_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> turns_;  ///< how often
 };
 
 }  // namespace

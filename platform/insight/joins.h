@@ -16,7 +16,8 @@ namespace kernbench::insight {
 ///   costs (count); for each its parts (count); for each part a byte, its Resource, and a time
 ///   joins (count) after join 0, the begin of the run; dependencies of all (count); for each join, in order, its
 ///     dependencies (count), each as the number of joins back, and a cost
-///   arbitration orders (count): a server served one item before another; for both a join and a cost after it
+///   arbitration orders (count): a server served one item before another; for both a join and a cost after it,
+///     and how often
 ///   the end: a join and a cost after it; the begin: a time
 /// Empty if longer than `most`.
 std::string packed_joins(const RunGraph&, Moment end, size_t most);

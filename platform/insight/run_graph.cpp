@@ -109,7 +109,7 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
   double latest = -1;
   uint32_t last = first;
   for (size_t i = 0; i < count; ++i) {
-    const double comes = moments_[causes[i].from].ns + costs_[causes[i].cost].ns;
+    const double comes = ns(causes[i]);
     if (comes > t_ns + kSameNs) {
       ++contradictions_;
       continue;
@@ -194,7 +194,6 @@ void RunGraph::retime(Moment last, const Machine* machines, size_t count, const 
   Times begin;
   begin.fill(moments_[0].ns);
   keep(0, begin);
-  for (size_t i = 0; i < count; ++i) found[i].other_order = false;
   auto turn = turns_.begin();
   for (Moment m = 0; m <= last; ++m) {
     if (m > 0) {
@@ -211,8 +210,9 @@ void RunGraph::retime(Moment last, const Machine* machines, size_t count, const 
     const auto first_turn = turn;
     for (; turn != turns_.end() && turn->at == m; ++turn) {
       const Times &first = comes[place[turn->first.from]], &second = comes[place[turn->second.from]];
+      const double in_run = ns(turn->first) - ns(turn->second);
       for (size_t i = 0; i < count; ++i)
-        found[i].other_order |= first[i] + cost[turn->first.cost][i] > second[i] + cost[turn->second.cost][i] + kSameNs;
+        found[i].overtakes.add(in_run, first[i] + cost[turn->first.cost][i] - second[i] - cost[turn->second.cost][i]);
     }
     for (auto t = first_turn; t != turn; ++t) forget(t->first.from, m), forget(t->second.from, m);
     if (m == 0) continue;

@@ -15,6 +15,7 @@
 
 #include "kernbench/phase2/op/op.h"
 #include "kernbench/platform/insight/blocks.h"
+#include "kernbench/platform/insight/doubt.h"
 #include "kernbench/platform/insight/resource.h"
 
 namespace kernbench::insight {
@@ -46,8 +47,7 @@ struct Cause {
 
 class RunGraph {
  public:
-  /// Smaller than the exactness of single operations (timing rules), larger than rounding errors of doubles. ns.
-  static constexpr double kSameNs = 1e-5;
+  static constexpr double kSameNs = Overtakes::kSameNs;
   /// Tolerance for two times that should be equal. ns.
   static constexpr double kNothingNs = 1e-9;
 
@@ -74,7 +74,7 @@ class RunGraph {
     return add(t_ns, op, causes.begin(), causes.size());
   }
 
-  /// A server served the item that was ready at `first` before that at `second`, because it came first.
+  /// A server served the item that was ready at `first` before that at `second`.
   void turn(const Cause& first, const Cause& second) {
     turns_.push_back({first, second, static_cast<Moment>(moments_.size() - 1)});
   }
@@ -99,6 +99,7 @@ class RunGraph {
   }
   size_t costs() const { return costs_.size(); }
   double cost_ns(Cost c) const { return costs_[c].ns; }
+  double ns(const Cause& c) const { return ns(c.from) + cost_ns(c.cost); }
   std::pair<const CostPart*, const CostPart*> parts(Cost c) const {
     return {parts_.data() + costs_[c].first, parts_.data() + costs_[c].first + costs_[c].count};
   }
@@ -116,7 +117,7 @@ class RunGraph {
   };
   struct Retimed {
     double ns = 0;
-    bool other_order = false;  ///< a server would be reached in another order than in the run
+    Overtakes overtakes;
   };
   /// A part of the run, from one event to another, that counts `more` times again.
   struct Repeated {

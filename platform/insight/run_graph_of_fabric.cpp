@@ -333,9 +333,8 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
 
 /// A ready message at a free link waits if the buffer after the link is full, or has no free virtual channel.
 void RunGraphRecorder::wait_for_room(const Link& link, double start_ns, Cause& own, Cause& free) {
-  const auto comes = [&](const Cause& c) { return graph_.ns(c.from) + graph_.cost_ns(c.cost); };
-  Cause& last = comes(free) > comes(own) ? free : own;
-  const double waits = start_ns - comes(last);
+  Cause& last = graph_.ns(free) > graph_.ns(own) ? free : own;
+  const double waits = start_ns - graph_.ns(last);
   if (waits > RunGraph::kSameNs) last = then(last, {Resource::buffers, true, link.edge, waits, Limit::buffers});
 }
 

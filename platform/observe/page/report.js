@@ -232,7 +232,7 @@
   }
 
   // ---- what if: the run timed anew from its causes, by retimer.cpp, which html_report.cpp embeds ----
-  /// { time, about, blame } of a machine whose parts have these speed factors, by name.
+  /// { time, how far it may be off, blame } of a machine whose parts have these speed factors, by name.
   async function retimerOfRun() {
     const causes = bytesOf(D.causes);
     const {instance} = await WebAssembly.instantiate(bytesOf($('retimer').textContent.trim()), {});
@@ -245,8 +245,8 @@
       numbers(calls.factors()).set(names.map(n => 1 / (faster[n] || 1)));
       let ns = calls.retime();
       if (Math.abs(ns - END) < 1e-6) ns = END;  // rounding error of doubles
-      const of = numbers(calls.blame());
-      return {ns, about: calls.other_order() !== 0, blame: Object.fromEntries(names.map((n, i) => [n, of[i]]))};
+      const of = numbers(calls.blame()), doubt = calls.doubt(ns, END, I.blame_ns.buffers);
+      return {ns, doubt, blame: Object.fromEntries(names.map((n, i) => [n, of[i]]))};
     };
   }
 
@@ -299,12 +299,12 @@
           ` Bound by ${names}: ${path} of the critical path; twice as fast, it would save ${percent(best.saves)}.`;
     }
     function show() {
-      const now = timed(faster), where = $('what-if-verdict'), mark = now.about ? '~' : '';
+      const now = timed(faster), where = $('what-if-verdict'), range = now.doubt ? ` ± ${time(now.doubt)}` : '';
       where.dataset.ns = now.ns;
-      where.dataset.about = now.about;
+      where.dataset.doubt = now.doubt;
       const change = now.ns / END - 1;
       const from = now.ns === END ? 'as it was' : `${time(END)} ${change < 0 ? '−' : '+'} ${percent(Math.abs(change))}`;
-      where.textContent = `${mark}${time(now.ns)}, ${from}.` + verdict(now);
+      where.textContent = `${time(now.ns)}${range}, ${from}.` + verdict(now);
       const changed = Object.entries(faster).filter(([, f]) => f !== 1).map(([name, f]) => `${name}=${f}`);
       $('what-if-options').textContent = changed.map(c => `--scale ${c}`).join(' ') || '(nothing is changed)';
       where.dataset.predict = changed.join(',');
@@ -336,7 +336,7 @@
       show();
     });
     note.textContent =
-        'Predicted from what each moment of the run waited for, as --predict does; ~: a server would be reached in another order, so it may be off.';
+        'Predicted from what each moment of the run waited for, as --predict does; ±: an order at a server or waits for room in buffers change, so it may be off by this.';
     $('what-if-controls').hidden = false;
     show();
   }

@@ -4,12 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernbench/platform/insight/doubt.h"
+
 #define PAGE_CALLS(name) extern "C" __attribute__((export_name(name)))
 
 namespace {
 
 constexpr uint32_t kResources = 64;  // at most; each part is one resource
-constexpr double kSameNs = 1e-5;     // RunGraph::kSameNs
 
 extern "C" uint8_t __heap_base;
 size_t used;
@@ -34,6 +35,8 @@ struct Behind {
 };
 struct Turn {
   Behind first, second;
+  uint32_t count;
+  double in_run;  ///< how long the first comes after the second, ns
 };
 
 uint32_t costs, joins, turns;
@@ -45,7 +48,7 @@ Behind end_of_run;
 double begin_ns;
 double *takes, *comes;  ///< by cost; by join, 0 is the begin
 double factors[kResources], blame[kResources];
-bool other_order;
+kernbench::insight::Overtakes overtakes;
 
 struct Reader {
   const uint8_t* at;
@@ -71,6 +74,22 @@ struct Reader {
 
 double at(const Behind& b) {
   return comes[b.join] + takes[b.cost];
+}
+
+void time_joins() {
+  for (uint32_t c = 0; c < costs; ++c) {
+    takes[c] = 0;
+    for (uint32_t p = parts_begin[c]; p < parts_begin[c + 1]; ++p) takes[c] += parts[p].ns * factors[parts[p].resource];
+  }
+  comes[0] = begin_ns;
+  for (uint32_t j = 1; j <= joins; ++j) {
+    double latest = 0;
+    for (uint32_t c = causes_begin[j]; c < causes_begin[j + 1]; ++c) {
+      const double t = at(causes[c]);
+      latest = latest < t ? t : latest;
+    }
+    comes[j] = latest;
+  }
 }
 
 }  // namespace
@@ -112,12 +131,16 @@ PAGE_CALLS("read") void read(const uint8_t* bytes) {
   turn_of = room_for<Turn>(turns);
   for (uint32_t t = 0; t < turns; ++t) {
     const Behind first = r.behind();
-    turn_of[t] = {first, r.behind()};
+    const Behind second = r.behind();
+    turn_of[t] = {first, second, r.number(), 0};
   }
   end_of_run = r.behind();
   begin_ns = r.time();
   takes = room_for<double>(costs);
   comes = room_for<double>(joins + 1);
+  for (double& f : factors) f = 1;
+  time_joins();
+  for (uint32_t t = 0; t < turns; ++t) turn_of[t].in_run = at(turn_of[t].first) - at(turn_of[t].second);
 }
 
 /// By resource: factors of its parts' times; the page writes them before retime().
@@ -127,27 +150,18 @@ PAGE_CALLS("factors") double* factors_of() {
 
 /// The run's time, ns.
 PAGE_CALLS("retime") double retime() {
-  for (uint32_t c = 0; c < costs; ++c) {
-    takes[c] = 0;
-    for (uint32_t p = parts_begin[c]; p < parts_begin[c + 1]; ++p) takes[c] += parts[p].ns * factors[parts[p].resource];
+  time_joins();
+  overtakes = {};
+  for (uint32_t t = 0; t < turns; ++t) {
+    const Turn& turn = turn_of[t];
+    overtakes.add(turn.in_run, at(turn.first) - at(turn.second), turn.count);
   }
-  comes[0] = begin_ns;
-  for (uint32_t j = 1; j <= joins; ++j) {
-    double latest = 0;
-    for (uint32_t c = causes_begin[j]; c < causes_begin[j + 1]; ++c) {
-      const double t = at(causes[c]);
-      latest = latest < t ? t : latest;
-    }
-    comes[j] = latest;
-  }
-  other_order = false;
-  for (uint32_t t = 0; t < turns; ++t) other_order |= at(turn_of[t].first) > at(turn_of[t].second) + kSameNs;
   return at(end_of_run) - begin_ns;
 }
 
-/// Of the last retime(): whether the order at some server would change; the prediction keeps the order.
-PAGE_CALLS("other_order") int is_other_order() {
-  return other_order;
+/// Of the last retime(): how far it may be off. `room_ns`: the run's waits for room in buffers.
+PAGE_CALLS("doubt") double doubt_ns(double ns, double run_ns, double room_ns) {
+  return overtakes.doubt_ns(ns, run_ns, room_ns);
 }
 
 /// Of the last retime(), by resource: its time on the critical path, ns.

@@ -2,7 +2,7 @@
 // The object `run` at the start of each report and in each log's header: the configuration that determines a run's
 // results. `kernbench diff` compares two of them, `kernbench report` repeats one, and keys of stores derive from it.
 //
-//   {"schema": 1, "version": "0.1.0+…", "command": "kernbench run --topology small.yaml --kernel gemm",
+//   {"schema": 2, "version": "0.1.0+…", "command": "kernbench run --topology small.yaml --kernel gemm",
 //    "options": {"topology": "small.yaml", "links": "ideal", "set": [], "params": {"m": 64, …}, "seed": 1, …},
 //    "topology": {"name": "small.yaml", "sha256": "…", "text": "…"}}
 //
@@ -25,7 +25,7 @@ class Fields;
 namespace kernbench::spec {
 
 /// Version of reports, docs/run_report.schema.json; raised when a field changes its meaning or is removed.
-constexpr int kReportSchema = 1;
+constexpr int kReportSchema = 2;
 
 struct RunDocument {
   std::string version;                       ///< of kernbench; empty: the configuration is unknown

@@ -236,8 +236,8 @@ Table run_table() {
                .role(Role::writes),
            flag("explain",
                 "report what bounds the run: verdict, critical path, utilization of each peak. =verify: also simulate "
-                "the most promising remedies (docs/insight.md)")
-               .legal({"verify"})
+                "the most promising remedies, in at most 60 runs; =all: every single change (docs/insight.md)")
+               .legal({"verify", "all"})
                .role(Role::shows),
            Entry("predict", "PART=FACTOR[,...]",
                  "with --explain or --report: predict, without simulating again, the run time if the listed parts "

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,12 +27,19 @@ using Of = SingleChange::Of;
 
 constexpr double kWorthATry = 0.02;  // of the run's time
 
+// Why a prediction may be off.
+constexpr const char* kOrder = "an order or wait may change";
+constexpr const char* kLimit = "without the limit";
+constexpr const char* kShare = "from shares of the path";
+constexpr const char* kRest = "half of the rest";
+constexpr const char* kNone = "not predicted";
+
 struct Prediction {
   double ns = 0;
-  bool about = false;
-  std::string reason;    ///< equal for all changes with the same effect
-  bool unbound = false;  ///< a changed order may save more, so the change is worth a try whatever its prediction
-  bool guess = false;    ///< based only on the attribute's declaration
+  const char* doubt = "";  ///< why it may be off; empty: it is exact
+  std::string reason;      ///< equal for all changes with the same effect
+  bool unbound = false;    ///< a changed order may save more, so the change is worth a try whatever its prediction
+  bool guess = false;      ///< based only on the attribute's declaration
 };
 
 class Predictions {
@@ -51,26 +59,26 @@ class Predictions {
       case Of::attribute:
         return c.worse ? std::nullopt : of_attribute(c);
       case Of::launch:
-        return Prediction{run_.sim_ns - (timed_ ? blamed(Resource::launch) : of_no_op()), true, "launch"};
+        return Prediction{run_.sim_ns - (timed_ ? blamed(Resource::launch) : of_no_op()), kShare, "launch"};
       case Of::address:  // removes all look-ups: saves at most twice as much as halving them
-        return Prediction{run_.sim_ns - 2 * saved_ns(Resource::mmu), true, "address"};
+        return Prediction{run_.sim_ns - 2 * saved_ns(Resource::mmu), kShare, "address"};
       case Of::kernel:
         if (c.name != "gemm_2d") return of_other_kernel();
-        return launch_.instead_ns > 0 ? std::optional(Prediction{launch_.instead_ns + of_no_op(), true, "kernel"})
+        return launch_.instead_ns > 0 ? std::optional(Prediction{launch_.instead_ns + of_no_op(), kShare, "kernel"})
                                       : std::nullopt;
       case Of::parameter:  // other parameters may change the amount of work, such as a repetition count
         if (c.name == "algorithm") return of_algorithm(c);
         if (c.name.rfind("tile_", 0) == 0) return of_tile(c);
-        return Prediction{run_.sim_ns - of_moves() / 2, true, c.name, false, true};
+        return Prediction{run_.sim_ns - of_moves() / 2, kShare, c.name, false, true};
       case Of::pes:
         return c.factor > 1 || timed_ || of_place_ > 0 ? std::optional(of_pes(c.factor)) : std::nullopt;
       case Of::edge:
         return c.unlike.empty() ? std::nullopt : of_unlike(c);  // an edge's bandwidth is predicted by its part
       case Of::spread:  // as many SIPs without waiting stages, or with one group more; or more SIPs
-        return Prediction{run_.sim_ns / std::max(2.0, c.factor), true, c.factor == 1 ? "spread" : "more SIPs"};
+        return Prediction{run_.sim_ns / std::max(2.0, c.factor), kShare, c.factor == 1 ? "spread" : "more SIPs"};
       case Of::file:
         if (c.name.rfind("timing.", 0) != 0) return std::nullopt;
-        return Prediction{run_.sim_ns - of_links() / 2, true, c.name, false, true};
+        return Prediction{run_.sim_ns - of_links() / 2, kShare, c.name, false, true};
     }
     return std::nullopt;
   }
@@ -81,18 +89,18 @@ class Predictions {
     // Buffer credits return over the wires: faster wires save at most half of the wait for buffers.
     if (name == name_of(Resource::wires) && room) {
       const double faster = run_.faster_ns[static_cast<size_t>(Resource::wires)];
-      return Prediction{faster - std::max(0.0, run_.sim_ns - room->ns) / 2, true, name, true};
+      return Prediction{faster - std::max(0.0, run_.sim_ns - room->ns) / 2, kShare, name, true};
     }
     for (size_t i = 0; i < insight::kResources; ++i) {
       if (name_of(static_cast<Resource>(i)) == name)
-        return Prediction{run_.faster_ns[i], run_.faster_other_order[i], name};
+        return Prediction{run_.faster_ns[i], run_.faster_doubt_ns[i] > 0 ? kOrder : "", name};
     }
     return std::nullopt;
   }
 
   std::optional<Prediction> without(Limit limit) const {
     for (const Insight::Unlimited& u : run_.unlimited) {
-      if (u.limit == limit) return Prediction{u.ns, true, std::string(name_of(limit)), u.other_order};
+      if (u.limit == limit) return Prediction{u.ns, kLimit, std::string(name_of(limit)), u.other_order};
     }
     return std::nullopt;
   }
@@ -131,7 +139,7 @@ class Predictions {
         a.direction == Direction::choice
             ? a.name
             : fmt::format("{}, {}", guess ? c.impl->kind : name_of(*a.resource), name_of(a.direction));
-    return Prediction{run_.sim_ns - saved, true, reason, false, guess};
+    return Prediction{run_.sim_ns - saved, kShare, reason, false, guess};
   }
 
   /// The saving without waits for buffers, times these nodes' share of the path's waits. Waits without a link belong to
@@ -163,7 +171,7 @@ class Predictions {
 
   /// The time blamed on nodes that differ from most of their kind, minus the time with the others' values.
   std::optional<Prediction> of_unlike(const SingleChange& c) const {
-    return Prediction{run_.sim_ns - blamed_on_unlike(c) * (1 - c.ratio), true, "unlike"};
+    return Prediction{run_.sim_ns - blamed_on_unlike(c) * (1 - c.ratio), kShare, "unlike"};
   }
 
   double blamed_on_unlike(const SingleChange& c) const {
@@ -222,14 +230,14 @@ class Predictions {
   /// because each PE has a copy of common data. Fewer PEs may be nearer to their data, or exclude a slow PE.
   Prediction of_pes(double share) const {
     const double rest = of_no_op(), ops = run_.sim_ns - rest - (share < 1 ? of_place_ : 0);
-    return {(timed_ ? rest * share : rest) + ops / share, true, share > 1 ? "more PEs" : "fewer PEs"};
+    return {(timed_ ? rest * share : rest) + ops / share, kShare, share > 1 ? "more PEs" : "fewer PEs"};
   }
 
   /// Another kernel may give its PEs fewer commands and keep its sums in engines; at best none of these costs any time.
   Prediction of_other_kernel() const {
     double ns = 0;
     for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::tcm}) ns += blamed(r);
-    return {run_.sim_ns - ns, true, "other kernel", true};
+    return {run_.sim_ns - ns, kShare, "other kernel", true};
   }
 
   /// The other algorithm source: the cost table (auto), or simulations (best). Simulations are proposed if the table
@@ -243,7 +251,7 @@ class Predictions {
     for (const Resource r : {Resource::queues, Resource::pe_cpu, Resource::scheduler, Resource::engines,
                              Resource::routers, Resource::wires, Resource::mesh, Resource::ucie, Resource::pcie})
       ns += blamed(r);
-    return Prediction{run_.sim_ns - ns / 2, true, "algorithm"};
+    return Prediction{run_.sim_ns - ns / 2, kShare, "algorithm"};
   }
 
   /// Half the tile: more PEs have work, and more tiles are in flight. Twice the tile: half the overheads and half the
@@ -255,11 +263,11 @@ class Predictions {
            {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::memory, Resource::routers,
             Resource::wires, Resource::mmu, Resource::hbm, Resource::sram, Resource::mesh, Resource::ucie})
         overheads += blamed(r);
-      return Prediction{run_.sim_ns - overheads / 2, true, "larger " + c.name};
+      return Prediction{run_.sim_ns - overheads / 2, kShare, "larger " + c.name};
     }
     if (run_.pes.working < run_.pes.all) {
       const double share = static_cast<double>(run_.pes.working) / static_cast<double>(run_.pes.all);
-      return Prediction{run_.sim_ns * std::max(0.5, share), true, "smaller " + c.name};
+      return Prediction{run_.sim_ns * std::max(0.5, share), kShare, "smaller " + c.name};
     }
     std::optional<Prediction> p = without(Limit::window);
     if (p) p->reason = "smaller " + c.name;
@@ -283,7 +291,7 @@ std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const 
   std::vector<Proposal> all, guesses, small;  // small: exact predictions of small savings
   for (const SingleChange& c : changes) {
     const std::optional<Prediction> p = predictions.of(c);
-    if (!p || p->ns >= run.sim_ns * (1 - (p->about && !p->unbound ? kWorthATry : 1e-6))) continue;
+    if (!p || p->ns >= run.sim_ns * (1 - (*p->doubt && !p->unbound ? kWorthATry : 1e-6))) continue;
     const bool worth = hoped_ns({*p, &c}) < run.sim_ns * (1 - kWorthATry);
     (p->guess ? guesses : worth ? all : small).emplace_back(*p, &c);
   }
@@ -324,14 +332,16 @@ class Trials {
          const spec::RunSpec& run, const RunEach& run_each)
       : changes_(changes), found_(found), predictions_(predictions), run_(run), run_each_(run_each) {}
 
-  void proposed(size_t most) {
+  void proposed() {
+    constexpr size_t kProposed = 20;
     std::vector<Trial> next;
-    for (const auto& [p, change] : proposals(changes_, found_, predictions_, most))
-      next.push_back({*change, {change->words(), change->cost, p.ns, p.about, {}, {}}});
+    for (const auto& [p, change] : proposals(changes_, found_, predictions_, kProposed))
+      next.push_back({*change, {change->words(), change->cost, p.ns, p.doubt, {}, {}}});
     simulate(std::move(next));
   }
 
-  /// Changes without a prediction: free ones first, then those of blocks on the critical path.
+  /// Changes without a prediction, up to `most` runs in all: free ones first, then those of blocks on the critical
+  /// path.
   void others(size_t most) {
     std::vector<const SingleChange*> rest;
     for (const SingleChange& c : changes_) {
@@ -348,14 +358,14 @@ class Trials {
     };
     std::stable_sort(rest.begin(), rest.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
     std::vector<Trial> next;
-    for (size_t i = 0; i < rest.size() && trials_.size() + next.size() < most; ++i)
-      next.push_back({*rest[i], {rest[i]->words(), rest[i]->cost, found_.sim_ns, true, {}, {}}});
+    for (size_t i = 0; i < rest.size() && runs_ + next.size() < most; ++i)
+      next.push_back({*rest[i], {rest[i]->words(), rest[i]->cost, found_.sim_ns, kNone, {}, {}}});
     simulate(std::move(next));
   }
 
-  /// Applies the best factor changes repeatedly, until a step gains little. A choice or a cheaper change stays first
-  /// unless the repeated ones save far more.
-  void repeat() {
+  /// Applies the best factor changes repeatedly, until a step gains little, up to `most` runs in all. A change that
+  /// makes some nodes like the others stays first unless the repeated ones save far more.
+  void repeat(size_t most) {
     constexpr size_t kBest = 3, kMost = 12;
     constexpr double kWorth = 0.01, kFarMore = 1.3;
     order();
@@ -365,7 +375,7 @@ class Trials {
     for (size_t i = 0; i < trials_.size() && on.size() < kBest; ++i) {
       if (saved(trials_[i]) > saved(trials_.front()) / 2 && trials_[i].change.repeats()) on.push_back(i);
     }
-    for (size_t round = 0; round < kMost && !on.empty(); ++round) {
+    for (size_t round = 0; round < kMost && !on.empty() && runs_ + on.size() <= most; ++round) {
       std::vector<Trial> next;
       for (const size_t i : on) {
         const Trial& t = trials_[i];
@@ -373,7 +383,7 @@ class Trials {
         // Each repetition is predicted to save half of the rest.
         const double left = 2 * t.first_ns - found_.sim_ns;
         const double ns = (t.remedy.predicted_ns + std::max(0.0, left)) / 2;
-        next.push_back({change, {change.words(), change.cost, ns, true, {}, {}}, t.first_ns});
+        next.push_back({change, {change.words(), change.cost, ns, kRest, {}, {}}, t.first_ns, true});
       }
       run(next);
       std::vector<size_t> still;
@@ -386,11 +396,10 @@ class Trials {
       on = std::move(still);
     }
     order();
-    const bool stays = first.change.factor == 0 || first.change.cost < trials_.front().change.cost;
-    if (!stays || saved(trials_.front()) >= kFarMore * saved(first)) return;
+    if (first.change.unlike.empty() || saved(trials_.front()) >= kFarMore * saved(first)) return;
     const auto same = [&](const Trial& t) { return t.remedy.change == first.remedy.change; };
     const auto it = std::find_if(trials_.begin(), trials_.end(), same);
-    if (it != trials_.end()) std::rotate(trials_.begin(), it, it + 1);
+    std::rotate(trials_.begin(), it, it + 1);
   }
 
   double best() const {
@@ -413,11 +422,13 @@ class Trials {
     SingleChange change;
     Insight::Remedy remedy;
     double first_ns = remedy.predicted_ns;  ///< prediction for a single application
+    bool repeated = false;
   };
   double saved(const Trial& t) const { return 1 - t.remedy.ns.value_or(found_.sim_ns) / found_.sim_ns; }
   void run(std::vector<Trial>& next) {
     std::vector<spec::RunSpec> specs;
     for (const Trial& t : next) specs.push_back(timed_alone(t.change.of(run_)));
+    runs_ += specs.size();
     run_each_(specs, 0, [&](size_t i, const RunRecord& r) {
       next[i].remedy.ns = sim_ns_of(r);
       if (!next[i].remedy.ns) next[i].remedy.fault = r.first_line();
@@ -430,7 +441,7 @@ class Trials {
   void order() {
     order_remedies(
         trials_, found_.sim_ns, [&](const Trial& t) { return t.remedy.ns.value_or(found_.sim_ns); },
-        [](const Trial& t) { return t.remedy.cost; });
+        [](const Trial& t) { return std::pair(t.remedy.cost, t.repeated); });
   }
 
   const std::vector<SingleChange>& changes_;
@@ -439,20 +450,22 @@ class Trials {
   const spec::RunSpec& run_;
   const RunEach& run_each_;
   std::vector<Trial> trials_;
+  size_t runs_ = 0;
 };
 
 }  // namespace
 
 std::vector<Insight::Remedy> tried_proposals(const std::vector<SingleChange>& changes, const Insight& found,
-                                             const LaunchNotes& launch, const spec::RunSpec& run, size_t most,
+                                             const LaunchNotes& launch, const spec::RunSpec& run, bool all,
                                              const RunEach& run_each) {
-  constexpr size_t kMostRuns = 60;
+  constexpr size_t kRuns = 60, kRepeats = 12;
   constexpr double kEnough = 0.1;
   const Predictions predictions(found, changes, launch, run.text("transfer") == "timed");
   Trials trials(changes, found, predictions, run, run_each);
-  trials.proposed(most);
-  if (trials.best() < kEnough) trials.others(kMostRuns);
-  trials.repeat();
+  const size_t most = all ? std::numeric_limits<size_t>::max() : kRuns;
+  trials.proposed();
+  if (all || trials.best() < kEnough) trials.others(most - kRepeats);
+  trials.repeat(most);
   return trials.take();
 }
 

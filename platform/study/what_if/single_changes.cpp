@@ -154,7 +154,7 @@ class Changes {
   /// All PEs if the run has only some; the first of each cube; half of the run's PEs.
   void pes(const spec::RunSpec& run) {
     constexpr size_t kIds = 16;  // longer lists are unsuitable as an option
-    if (run.text("device") != "all" || run.text("ranks") != "all") return;
+    if (run.text("device") != "all" || (run.table().find("ranks") && run.text("ranks") != "all")) return;
     const std::string now = run.text("pes");
     Words ids;
     for (const topology::Pe& pe : graph_.pes) ids.push_back(pe.id);
@@ -418,7 +418,10 @@ spec::RunSpec SingleChange::of(spec::RunSpec run) const {
 std::vector<SingleChange> single_changes(const topology::Graph& graph, const ImplCatalog& catalog,
                                          const spec::RunSpec& run, const std::string& yaml) {
   Changes all(graph, catalog);
-  if (run.table().find("tp")) all.spread(run);
+  if (run.table().find("tp")) {
+    all.spread(run);
+    all.pes(run);
+  }
   if (const std::string name = run.text_or_none("kernel"); !name.empty()) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     all.parameters(run, kernel);

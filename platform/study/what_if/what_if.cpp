@@ -61,8 +61,8 @@ class WhatIfs {
       if (const auto it = insight.at("what_if").find(row.part); it != insight.at("what_if").end()) {
         row.predicted_faster_ns = it->at("faster_ns").get<double>();
         row.predicted_slower_ns = it->at("slower_ns").get<double>();
-        row.faster_other_order = it->at("faster_other_order").get<bool>();
-        row.slower_other_order = it->at("slower_other_order").get<bool>();
+        row.faster_doubt_ns = it->at("faster_doubt_ns").get<double>();
+        row.slower_doubt_ns = it->at("slower_doubt_ns").get<double>();
       }
       w.rows.push_back(std::move(row));
     }

@@ -27,8 +27,8 @@ struct WhatIf {
     std::string part, title;  ///< "hbm", "HBM bandwidth"; a pair is "hbm+mesh"
     // ns; none: not simulated or not predicted.
     std::optional<double> faster_ns, slower_ns, predicted_faster_ns, predicted_slower_ns;
-    bool faster_other_order = false, slower_other_order = false;  ///< the prediction is a bound: the order changes
-    std::string fault;                                            ///< the first line of a run that failed
+    double faster_doubt_ns = 0, slower_doubt_ns = 0;  ///< how far a prediction may be off; 0: it holds
+    std::string fault;                                ///< the first line of a run that failed
     /// Neither direction changes anything.
     bool changes_nothing(double sim_ns) const;
   };

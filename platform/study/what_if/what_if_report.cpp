@@ -26,20 +26,20 @@ std::string error(const std::optional<double>& predicted, const std::optional<do
 void describe_row(Fields& f, const WhatIf::Row& r, double sim_ns) {
   using Form = Fields::Form;
   if (f.is(Form::text)) {
-    const auto way = [&](const char* title, const auto& ns, const auto& predicted, bool other_order) {
+    const auto way = [&](const char* title, const auto& ns, const auto& predicted, double doubt_ns) {
       f("", ns, {title})("", change(ns, sim_ns), {"%"});
-      f("", change(predicted, sim_ns) + (other_order ? "~" : ""), {"predicted %"})("", error(predicted, ns),
-                                                                                   {"error %"});
+      const std::string range = doubt_ns > 0 ? fmt::format(" +/-{:.1f}", 100 * doubt_ns / sim_ns) : "";
+      f("", change(predicted, sim_ns) + range, {"predicted %"})("", error(predicted, ns), {"error %"});
     };
     f("", r.title, {""});
-    way("x2, ns", r.faster_ns, r.predicted_faster_ns, r.faster_other_order);
-    return way("x1/2, ns", r.slower_ns, r.predicted_slower_ns, r.slower_other_order);
+    way("x2, ns", r.faster_ns, r.predicted_faster_ns, r.faster_doubt_ns);
+    return way("x1/2, ns", r.slower_ns, r.predicted_slower_ns, r.slower_doubt_ns);
   }
   f("part", r.part);
   f.is(Form::csv) ? f("sim_ns", sim_ns) : f("title", r.title);
   f("faster_ns", r.faster_ns)("slower_ns", r.slower_ns)("predicted_faster_ns", r.predicted_faster_ns);
   f("predicted_slower_ns", r.predicted_slower_ns);
-  if (f.is(Form::json)) f("faster_other_order", r.faster_other_order)("slower_other_order", r.slower_other_order);
+  if (f.is(Form::json)) f("faster_doubt_ns", r.faster_doubt_ns)("slower_doubt_ns", r.slower_doubt_ns);
   if (f.is(Form::json)) f.given("fault", r.fault);
 }
 
@@ -59,9 +59,10 @@ void write_what_if_text(std::ostream& out, const WhatIf& w) {
     }
   }
   t.write_below(out);
-  const auto other_order = [](const WhatIf::Row& r) { return r.faster_other_order || r.slower_other_order; };
+  const auto other_order = [](const WhatIf::Row& r) { return r.faster_doubt_ns > 0 || r.slower_doubt_ns > 0; };
   if (std::any_of(w.rows.begin(), w.rows.end(), other_order))
-    out << "~ messages would reach a server in another order; the prediction keeps the order of the run\n";
+    out << "+/- the order at a server, or waits for room in buffers, may change; the prediction keeps those of the "
+           "run\n";
   if (!without.empty()) out << "no effect: " << without << "\n";
   for (const WhatIf::Row& r : w.rows) {
     if (!r.fault.empty()) out << r.part << ": " << r.fault << "\n";

@@ -60,7 +60,7 @@ class Schema(cli_support.Cli):
 
     def test_departures_are_found(self):
         report = json.loads(self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "gemm", "--format", "json"))
-        for change in (lambda r: r.pop("run"), lambda r: r.update(more=1), lambda r: r["run"].update(schema=2),
+        for change in (lambda r: r.pop("run"), lambda r: r.update(more=1), lambda r: r["run"].update(schema=3),
                        lambda r: r["engines"][0].update(ops=1.5), lambda r: r["pes"].append({})):
             other = json.loads(json.dumps(report))
             change(other)

@@ -4,7 +4,9 @@ or of the run makes them faster. The changes are enumerated here, from `kernbenc
 `--explain=verify` finds its own by. `bottlenecks.py --help` runs the campaign; bottlenecks_are_named_test.py some of it."""
 import argparse
 import concurrent.futures
+import itertools
 import json
+import math
 import os
 import re
 import shlex
@@ -37,9 +39,14 @@ def told(*words):
     return json.loads(out)
 
 
+def command(words):
+    """`run`, or `model` where the words begin so."""
+    return words if words[0] == "model" else ["run", *words]
+
+
 def time_of(words):
     """Nothing where the run is not possible."""
-    status, out, _ = kernbench("run", *words, "--format", "json")
+    status, out, _ = kernbench(*command(words), "--format", "json")
     return json.loads(out)["sim_ns"] if status == 0 else None
 
 
@@ -179,6 +186,18 @@ def of_pes(words, graph):
         yield without(words, "pes") + ["--pes", pes]
 
 
+def of_degrees(words, graph):
+    """A model's degrees of parallelism for which the SIPs suffice, one or two changed at a time."""
+    sips = len({n["id"].split(".")[0] for n in graph["nodes"] if n["kind"] == "pe_cpu"})
+    now = {name: (option(words, name) or ["1"])[0] for name in ("tp", "pp", "ep")}
+    powers = [1 << i for i in range(sips.bit_length())]
+    for degrees in itertools.product(powers, repeat=3):
+        other = dict(zip(now, map(str, degrees)))
+        what = [w for name, value in other.items() if value != now[name] for w in (f"--{name}", value)]
+        if what and math.prod(degrees) <= sips:
+            yield pasted(words, shlex.join(what)), what
+
+
 def kernels():
     return {k["name"]: k for k in told("list", "kernels", "--plugin", seeded_runs.EXAMPLES)}
 
@@ -218,6 +237,11 @@ def changes(words):
     # The number of PEs determines the messages between them.
     for changed in of_pes(words, graph) if name and name not in talking() else ():
         yield changed, changed[-2:], NOTHING
+    if words[0] == "model":
+        for changed, what in of_degrees(words, graph):
+            yield changed, what, NOTHING
+        for changed in of_pes(words, graph):
+            yield changed, changed[-2:], NOTHING
     for other in PRODUCTS if name in PRODUCTS else ():
         if other != name:
             yield with_kernel(words, other), ["--kernel", other], NOTHING
@@ -230,7 +254,7 @@ def truth(words, jobs=2):
     """sim_ns, and (share saved, cost, change) of what can be done, the best first."""
     sim_ns = time_of(words)
     if sim_ns is None:
-        raise SystemExit(f"not possible: {shlex.join(words)}: {kernbench('run', *words)[2]}")
+        raise SystemExit(f"not possible: {shlex.join(words)}: {kernbench(*command(words))[2]}")
     found = list(changes(words))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         times_ns = pool.map(time_of, [changed for changed, _, _ in found])
@@ -258,7 +282,7 @@ class First:
     """The first remedy of `run --explain=verify`, by a run of our own."""
 
     def __init__(self, words, sim_ns):
-        self.remedies = told("run", *words, "--explain=verify")["insight"]["remedies"]
+        self.remedies = told(*command(words), "--explain=verify")["insight"]["remedies"]
         self.first, self.cost, self.saved, self.predicted, self.about = "nothing", NOTHING, 0, 0, False
         if self.remedies and "ns" in self.remedies[0]:
             first = self.remedies[0]

@@ -8,6 +8,7 @@ import tempfile
 import numpy as np
 
 import cli_support
+import onnx_file
 import seeded_runs
 from cli_support import topology
 
@@ -59,6 +60,33 @@ class Named(cli_support.Cli):
         self.assertIn("the interval between polls", slow["verdict"][0])
         self.assertIn(".pe_cpu", slow["verdict"][0])
         self.assertLess(usual["blame_ns"]["polling"], 0.3 * sum(usual["blame_ns"].values()))
+
+    def test_first_remedies(self):
+        routed = (*SMALL, "--links", "cut_through", "--response", "routed")
+        local = (*SMALL, "--plugin", seeded_runs.EXAMPLES, "--kernel", "histogram", "--param", "bins=1")
+        rings = (*SMALL, "--kernel", "all_reduce", "--param", "n=16384", "--param", "tier=sram", "--set", "edge:*sram*.bw_gbs=4")
+        for change, least, words in (
+                ("--param method=local", 0.99, local), ("--param tier=", 0.95, rings),
+                ("--set file:timing.header_bytes=", 0.42,
+                 (*routed, "--kernel", "gather", "--param", "n=128", "--param", "cols=64", "--set", "file:timing.header_bytes=2048")),
+                ("store_and_forward=false", 0.46, (*routed, "--kernel", "gemm", "--set", "*.r*c*.store_and_forward=true"))):
+            with self.subTest(change):
+                report = json.loads(self.succeeds("run", *words, "--format", "json", "--explain=verify"))
+                first = report["insight"]["remedies"][0]
+                self.assertIn(change, first["change"])
+                self.assertGreater(1 - first["ns"] / report["sim_ns"], least)
+
+    def test_a_convolution_is_bound_by_its_products(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "conv.onnx")
+            weights = np.zeros((512, 128, 3, 3), "f4")
+            with open(path, "wb") as f:
+                f.write(onnx_file.model([onnx_file.node("Conv", ["x", "w"], ["y"], pads=[1] * 4)], [("x", "float32", (1, 128, 28, 28))],
+                                        [("y", None, None)], {"w": weights}))
+            insight = self.insight(path, *SMALL, command="model")
+        self.assertGreater(insight["peaks"]["gemm"], 0.7)
+        self.assertEqual(insight["bound_by"][0], "gemm")
+        self.assertIn("GEMM rate", insight["verdict"][0])
 
     def experts(self, folder):
         model = os.path.join(folder, "config.json")

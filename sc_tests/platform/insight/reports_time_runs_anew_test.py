@@ -16,7 +16,7 @@ MOVE = """(values => { for (const s of document.querySelectorAll('#what-if-parts
     if (!(s.dataset.part in values)) continue;
     s.value = values[s.dataset.part];
     s.dispatchEvent(new Event('input')); } const v = document.getElementById('what-if-verdict');
-  return [v.dataset.predict, v.dataset.ns, v.dataset.about, v.textContent]; })(%s)"""
+  return [v.dataset.predict, v.dataset.ns, v.dataset.doubt, v.textContent]; })(%s)"""
 
 
 class Sliders(cli_support.FolderCli):
@@ -57,17 +57,17 @@ class Sliders(cli_support.FolderCli):
                 for i in range(self.settings // len(RUNS)):
                     moved = drawn.sample(parts, 1 if i % 4 == 0 else drawn.randint(1, len(parts)))
                     values = {p: round(drawn.uniform(-3, 3), 2) if p in moved else 0 for p in parts}
-                    predict, ns, about, text = browser.value(MOVE % json.dumps(values))
-                    found[predict] = (float(ns), about == "true", text)
+                    predict, ns, doubt, text = browser.value(MOVE % json.dumps(values))
+                    found[predict] = (float(ns), float(doubt), text)
                 found.pop("", None)
                 words = [w for p in found for w in ("--predict", p)]
                 report = json.loads(self.run_with(run, "--explain", "--format", "json", *words))
                 said = report["insight"]["predicted"]
                 self.assertEqual(len(said), len(found))
-                for (predict, (ns, about, text)), of_run in zip(found.items(), said):
+                for (predict, (ns, doubt, text)), of_run in zip(found.items(), said):
                     self.assertEqual(f"{ns:.6f}", f"{of_run['ns']:.6f}", predict)
-                    self.assertEqual(about, of_run["other_order"], predict)
-                    self.assertEqual(text.startswith("~"), about, text)
+                    self.assertEqual(f"{doubt:.6f}", f"{of_run['doubt_ns']:.6f}", predict)
+                    self.assertEqual("±" in text, of_run["other_order"], text)
                 self.assertEqual(browser.complaints(), [])
                 self.assertEqual([u for u in browser.requests() if not u.startswith(("file:", "data:"))], [])
 
