@@ -533,7 +533,7 @@ def pipeline_cases():
 
 def messages(place, seed, links):
     case = next(case for s in range(5000 + 100 * seed, 5100 + 100 * seed)
-                if (case := random_messages.draw(s, links, seed % 4 == 3)))
+                if (case := random_messages.draw(s, links, seed % 4 == 3, protocols=False)))
     topology, path = random_cases.write_case("pipeline", case, place.folder)
     return ["pipeline", "--topology", topology, "--work", path, "--breakdown", "--format", "json"]
 

@@ -54,7 +54,7 @@ def finite_tree(d):
     return names
 
 
-def draw(seed, mode, ties=False):
+def draw(seed, mode, ties=False, protocols=True):
     """(topology, work). A message's send stands before its receive in one order of all calls, so nobody is stuck."""
     f = random_cases.Figures(f"messages {seed}", ties)
     d = random_cases.TopologyDraft(f)
@@ -98,7 +98,7 @@ def draw(seed, mode, ties=False):
         node["attrs"]["tier"] = f.pick(*tiers(prefix))
     # Figures of their own: without protocols a seed draws the case that it drew before there were any.
     g = random_cases.Figures(f"protocols {seed}", ties)
-    names = ("fast", "near", "wide") if g.chance(0.5) else ()
+    names = ("fast", "near", "wide") if protocols and g.chance(0.5) else ()
     for prefix in prefixes if names else ():
         node = next(n for n in topology["nodes"] if n["id"] == prefix + ".pe_ipcq")
         node["attrs"].update(protocol_message_ns={n: g.overhead(30.0) for n in names},
