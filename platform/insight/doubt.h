@@ -24,9 +24,9 @@ class Overtakes {
   bool any() const { return of_arrivals_ > 0; }
   /// 0: the prediction holds. `room_ns`: the run's waits for room in buffers. Measured: docs/notes/insight.md.
   double doubt_ns(double ns, double run_ns, double room_ns) const {
-    constexpr double kArbiters = 2, kLeast = 0.05, kChange = 0.01, kRoom = 0.005;
+    constexpr double kArbiters = 2, kLeast = 0.05, kHalf = 0.5, kChange = 0.01, kRoom = 0.005;
     const double change = ns > run_ns ? ns - run_ns : run_ns - ns;
-    const double most = change > kLeast * ns ? change : kLeast * ns;
+    const double most = kHalf * change > kLeast * ns ? kHalf * change : kLeast * ns;
     const double order = of_arrivals_ + (of_arbiters_ > kArbiters * ns ? of_arbiters_ : 0);
     const bool room = room_ns > kRoom * run_ns && change > kChange * run_ns;
     return (order < most ? order : most) + (room ? room_ns : 0);
