@@ -7,6 +7,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
 #include "kernbench/systemc_models/memory/system.h"
@@ -18,6 +19,14 @@ namespace {
 /// Whether the node with that id belongs to the part.
 bool belongs(const std::string& node, const std::string& part) {
   return part.empty() || node == part || node.rfind(part + ".", 0) == 0;
+}
+
+/// Whether it is a PE, a cube or a SIP with PEs, or the empty id for all.
+bool is_part(const topology::Graph& graph, const std::string& id) {
+  return id.empty() || std::any_of(graph.pes.begin(), graph.pes.end(), [&](const topology::Pe& pe) {
+           return pe.id == id || topology::naming::scope_of(pe.id) == id ||
+                  topology::naming::outermost_scope_of(pe.id) == id;
+         });
 }
 
 /// A launch is known by its reductions, which all of its kernels share.
@@ -58,7 +67,7 @@ void clear(Machine& machine, const topology::Memory& memory) {
 
 void reset_part(Machine& machine, const std::string& id) {
   const auto& nodes = machine.graph().nodes;
-  if (std::none_of(nodes.begin(), nodes.end(), [&](const auto& n) { return belongs(n.id, id); }))
+  if (!is_part(machine.graph(), id))
     throw InputError("reset: found '" + id + "', expected a PE, a cube, a SIP, or an empty text for all");
   const std::string why = id.empty() ? "reset" : "reset of " + id;
   abort_launches(machine, id, why);

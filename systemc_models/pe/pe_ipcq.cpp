@@ -131,7 +131,7 @@ void PeIpcq::stands(QueueCall& call) {
       Traffic& t = traffic_[port];
       message = std::make_shared<QueueMessage>();
       message->nbytes = call.nbytes;
-      message->protocol = protocol_of(port, call.nbytes);
+      if (parameters_.has_protocols()) message->protocol = protocol_of(port, call.nbytes);
       message->number = t.sent++;
       message->stands_ns = timeline().now_ns();
       message->desc = call.desc;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/launch/host_interface.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -284,6 +285,37 @@ TEST(Reset, by_its_signal_clears_memories_that_say_so_and_the_log_replays) {
               "")
         << clears;
   }
+}
+
+/// Nothing runs, twice, and what is no part.
+TEST(Reset, of_an_idle_device_and_of_no_part) {
+  Platform platform("system", machine(Links::flit));
+  H& host = platform.host();
+  Job job(platform, {"vector_add", {{"n", "4096"}}});
+  place_inputs(job, 1);
+  const uint64_t number = host.add_job(job);
+  LtInitiator cpu("cpu", [&](LtInitiator& self) {
+    Driver d{self};
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(d.write(H::kReset, 0), tlm::TLM_OK_RESPONSE);
+      EXPECT_EQ(d.write(H::kReset, uint64_t{H::kCube} << 32 | 1), tlm::TLM_OK_RESPONSE);
+      EXPECT_EQ(d.write(H::kReset, uint64_t{H::kPe} << 32 | 7), tlm::TLM_OK_RESPONSE);
+      EXPECT_EQ(d.write(H::kAbort, number), tlm::TLM_OK_RESPONSE);
+      job.abort();
+      EXPECT_EQ(d.state(number), H::kIdle);
+    }
+    EXPECT_EQ(d.write(H::kReset, uint64_t{H::kPe} << 32 | 8), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_EQ(d.write(H::kReset, uint64_t{H::kCube} << 32 | 2), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    for (const char* part : {"sip0.cube0.r0c0", "sip0.cube0.pe1.pe_dma", "sip0.io0", "sip9", "sip"})
+      EXPECT_THROW(platform.reset(part), InputError) << part;
+    platform.reset("");
+    d.write(H::kDoorbell, number);
+    wait(job.completed());
+    EXPECT_EQ(d.state(number), H::kDone);
+  });
+  cpu.socket.bind(host.socket());
+  sc_core::sc_start();
+  EXPECT_TRUE(cpu.finished);
 }
 
 TEST(Bars, put_registers_and_memory_below_4_gib) {
